@@ -34,15 +34,7 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames import sql
 from sourdine.frames.engine import Remote, require_different
 from sourdine.frames.formulas.engine import Derived, Formulas
-from sourdine.frames.memory import (
-    DATES,
-    NESTED,
-    NUMBERS,
-    OTHER,
-    WORDS,
-    Column,
-    Declared,
-)
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
 from sourdine.frames.paths import DATABASE, TABLE
 from sourdine.frames.reading import STANDARD
 
@@ -269,13 +261,14 @@ class Postgres(Remote):
 
     def derived(self, formulas: Formulas) -> Postgres | None:
         """Return filtered rows with derived columns, if they are computed as NumPy does."""
-        from sourdine.frames.formulas.sql import NotInSqlError, PostgresOf
+        from sourdine.frames.formulas.sql import PostgresOf
+        from sourdine.frames.formulas.tree import NotExactError
 
         to = PostgresOf(self._numbers)
         try:
             added = {name: to.column(node) for name, node in formulas.columns.items()}
             kept = "" if formulas.where is None else f" WHERE {to.write(formulas.where)}"
-        except NotInSqlError:
+        except NotExactError:
             return None
         places, numbers, types, listed = {**self._places}, {**self._numbers}, {**self._types}, ["*"]
         for name, (written, kind, number) in added.items():

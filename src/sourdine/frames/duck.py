@@ -16,13 +16,7 @@ from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
 from sourdine.frames.engine import Engine, largest, read_like, require_different
-from sourdine.frames.memory import (
-    WORDS,
-    Column,
-    Memory,
-    memory_of_frame,
-    memory_of_series,
-)
+from sourdine.frames.memory import WORDS, Column, Memory, memory_of_frame, memory_of_series
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.units import DIGITS, MOST, NARROW
 
@@ -284,9 +278,7 @@ class Duck(Engine):
         return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
-        self,
-        cells: Named,
-        key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key,
+        self, cells: Named, key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key
     ) -> tuple[list[sql.Key], Any]:
         """Return the keys of cells and the relation that has them as k0, k1, ..."""
         keys = [
@@ -560,13 +552,14 @@ class Duck(Engine):
 
     def derived(self, formulas: Formulas) -> Duck | None:
         """Return filtered rows with derived columns, if DuckDB computes them as NumPy does."""
-        from sourdine.frames.formulas.sql import NotInSqlError, SqlOf
+        from sourdine.frames.formulas.sql import SqlOf
+        from sourdine.frames.formulas.tree import NotExactError
 
         to = SqlOf(self._kinds, self._reading_of, collated=not self.is_file)
         try:
             added = {name: to.column(node) for name, node in formulas.columns.items()}
             where = None if formulas.where is None else to.write(formulas.where)
-        except NotInSqlError:
+        except NotExactError:
             return None
         if where is not None and self._infers:
             where = f"CASE WHEN random() < 2 THEN {where} ELSE false END"

@@ -21,6 +21,7 @@ from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Engine, largest, name_twice, read_like, require_different
 from sourdine.frames.expressions import slot
+from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
 from sourdine.frames.people import HALF, LOW, MOST, SHIFT, carried, mean_of, upper_of_sum
 from sourdine.frames.reading import STANDARD
@@ -193,14 +194,14 @@ class LazyEngine(Engine):
         """Return filtered rows with derived columns, if Polars computes them as NumPy does."""
         if not self._frame.implementation.is_polars():
             return None
-        from sourdine.frames.formulas.polars import NotInPolarsError, PolarsOf
+        from sourdine.frames.formulas.polars import PolarsOf
 
         rows = nw.to_native(self._frame)
         to = PolarsOf(rows.collect_schema())
         try:
             added = [to.column(node).alias(name) for name, node in formulas.columns.items()]
             kept = None if formulas.where is None else to.write(formulas.where)
-        except NotInPolarsError:
+        except NotExactError:
             return None
         rows = rows if kept is None else rows.filter(kept)
         return LazyEngine(nw.from_native(rows.with_columns(*added)), self.reading)

@@ -79,10 +79,7 @@ def whole_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[int | None, int |
 
 
 def _bisected(
-    slots: Callable[[NDArray[Any]], Whole],
-    ranges: Ranges,
-    first: int,
-    end: int,
+    slots: Callable[[NDArray[Any]], Whole], ranges: Ranges, first: int, end: int
 ) -> NDArray[Any]:
     """Return for each end of a range the least number with a slot of at least that; else the end.
 

@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from attrs import frozen
 
-from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, NOWHERE, SECOND, moment, read_instant
-from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Formula, Type
+from sourdine.calendar import DAY, FIRST, LAST, NOWHERE, moment, read_instant
+from sourdine.frames.formulas.tree import (
+    BLANKS,
+    BOOLEAN,
+    CLOCK,
+    DATE,
+    FLOAT,
+    INSTANTS,
+    INTEGER,
+    LOWER,
+    SIZES,
+    TEXT,
+    UPPER,
+    cases,
+)
 from sourdine.frames.memory import NUMBERS, CodedText, Column, moments
 from sourdine.frames.reading import as_float, read_number, read_text
 
@@ -21,11 +34,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Whole
+    from sourdine.frames.formulas.tree import Formula, Type
 
     Flags = NDArray[np.bool_]
+    Step = Callable[[Formula, list["Values"]], "Values"]
 
 
-BLANKS = " \t\n\r\f\v"
 _INT64 = 1 << 63
 _LOWER, _UPPER = str.maketrans(LOWER), str.maketrans(UPPER)
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -75,12 +89,12 @@ class Arrays:
         found = self.values(node)
         data = np.broadcast_to(found.data, (self._rows,))
         gone = None if found.gone is None else np.broadcast_to(found.gone, (self._rows,))
-        if node.type is Type.TEXT:
+        if node.type is TEXT:
             texts = list(found.texts)
             return CodedText((texts, data), lambda: np.array(texts, object)[data])
         if node.type in INSTANTS:
             instants = data if gone is None else np.where(gone, NOWHERE, data)
-            return moments(instants, date=node.type is Type.DATE)
+            return moments(instants, date=node.type is DATE)
         return Column(data, gone, holds=NUMBERS)
 
     def kept(self, node: Formula) -> Whole:
@@ -109,12 +123,12 @@ class Arrays:
 
 
 def _read(column: Column, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         texts, which = column.coded
         return Values(which, None, texts)
-    if kind is Type.FLOAT:
+    if kind is FLOAT:
         return Values(column.floats)
-    if kind is Type.INTEGER:
+    if kind is INTEGER:
         return _integers(column)
     if kind in INSTANTS:
         instants = column.instants
@@ -148,12 +162,12 @@ def _integers(column: Column) -> Values:
 
 
 def _constant(value: Any, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         return Values(np.array(0), None, [value])
-    if kind is Type.FLOAT:
+    if kind is FLOAT:
         return Values(np.array(np.nan if value is None else value, np.float64))
     gone = np.array(True) if value is None else None  # noqa: FBT003
-    return Values(np.array(value or 0, np.bool_ if kind is Type.BOOLEAN else np.int64), gone)
+    return Values(np.array(value or 0, np.bool_ if kind is BOOLEAN else np.int64), gone)
 
 
 def _is_float(x: Values) -> bool:
@@ -172,7 +186,7 @@ def _gone(x: Values) -> Flags | None:
 
 def _arithmetic(
     whole: Callable[[Any, Any], tuple[Any, Any]], by_ieee: Callable[[Any, Any], Any]
-) -> Callable[[Formula, list[Values]], Values]:
+) -> Step:
     def step(_: Formula, own: list[Values]) -> Values:
         a, b = own
         if _is_float(a):
@@ -251,17 +265,17 @@ def _abs(_: Formula, own: list[Values]) -> Values:
     return Values(np.abs(a.data), None if _is_float(a) else _either(a.gone, a.data == -_INT64))
 
 
-def _of_float(f: Callable[[Any], Any]) -> Callable[[Formula, list[Values]], Values]:
+def _of_float(f: Callable[[Any], Any]) -> Step:
     return lambda _, own: Values(np.asarray(f(own[0].data)))
 
 
 # ---- Conditions ----------------------------------------------------------------------------------
 
 
-def _compare(f: Callable[[Any, Any], Any]) -> Callable[[Formula, list[Values]], Values]:
+def _compare(f: Callable[[Any, Any], Any]) -> Step:
     def step(node: Formula, own: list[Values]) -> Values:
         a, b = own
-        if node.arguments[0].type is Type.TEXT:
+        if node.arguments[0].type is TEXT:
             return _truths(a, b, f)
         return Values(np.asarray(f(a.data, b.data)), _either(_gone(a), _gone(b)))
 
@@ -284,7 +298,7 @@ def _truths(a: Values, b: Values, f: Callable[[Any, Any], Any]) -> Values:
 
 def _among(node: Formula, own: list[Values]) -> Values:
     x, *listed = own
-    if node.arguments[0].type is Type.TEXT:
+    if node.arguments[0].type is TEXT:
         wanted = {one.texts[0] for one in listed}
         return _flags([None if text is None else text in wanted for text in x.texts], x.data)
     found = np.isin(x.data, np.array([one.data for one in listed], x.data.dtype))
@@ -318,8 +332,8 @@ def _missing(_: Formula, own: list[Values]) -> Values:
 
 
 def _choose(node: Formula, own: list[Values]) -> Values:
-    *cases, found = own
-    for condition, value in reversed(list(zip(cases[::2], cases[1::2], strict=True))):
+    found = own[-1]
+    for condition, value in reversed(cases(own)):
         found = _where(_truth(condition)[0], value, found, node.type)
     return found
 
@@ -333,11 +347,11 @@ def _coalesce(node: Formula, own: list[Values]) -> Values:
 
 
 def _where(condition: Any, a: Values, b: Values, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         places = np.where(condition, a.data, b.data + len(a.texts))
         return Values(places, None, [*a.texts, *b.texts])
     data = np.where(condition, a.data, b.data)
-    if kind is Type.FLOAT or (a.gone is None and b.gone is None):
+    if kind is FLOAT or (a.gone is None and b.gone is None):
         return Values(data)
     gone = (np.array(False) if own is None else own for own in (a.gone, b.gone))  # noqa: FBT003
     return Values(data, np.where(condition, *gone))
@@ -346,7 +360,7 @@ def _where(condition: Any, a: Values, b: Values, kind: Type | None) -> Values:
 # ---- Texts ---------------------------------------------------------------------------------------
 
 
-def _text(f: Callable[[Formula, str], str]) -> Callable[[Formula, list[Values]], Values]:
+def _text(f: Callable[[Formula, str], str]) -> Step:
     """Return a step from a text to a text; one that becomes empty is missing."""
 
     def step(node: Formula, own: list[Values]) -> Values:
@@ -378,7 +392,7 @@ def _join(_: Formula, own: list[Values]) -> Values:
     return Values(which, None, [None if a is None or b is None else a + b for a, b in pairs])
 
 
-def _holding(f: Callable[[str, str], bool]) -> Callable[[Formula, list[Values]], Values]:
+def _holding(f: Callable[[str, str], bool]) -> Step:
     return lambda _, own: _truths(own[0], own[1], f)
 
 
@@ -410,7 +424,7 @@ def _text_of(node: Formula, own: list[Values]) -> Values:
     distinct, which = np.unique(safe, return_inverse=True)
     values: list[Any] = distinct.tolist()
     if kind in INSTANTS:
-        values = [moment(v, date=kind is Type.DATE) for v in values]
+        values = [moment(v, date=kind is DATE) for v in values]
     texts = [*map(read_text, values), None]
     which = which.reshape(data.shape)
     return Values(which if gone is None else np.where(gone, len(texts) - 1, which), None, texts)
@@ -440,8 +454,8 @@ def _days(months: Any) -> Any:
 def _part(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     t, name = x.data, node.value
-    if name in _CLOCK:
-        unit, most = _CLOCK[name]
+    if name in CLOCK:
+        unit, most = CLOCK[name]
         return Values(np.asarray(t // unit % most), x.gone)
     months, days = _months(t), t // DAY
     if name in {"day", "day_of_year"}:
@@ -456,9 +470,7 @@ def _part(node: Formula, own: list[Values]) -> Values:
     return Values(np.asarray(found), x.gone)
 
 
-_CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
 _EACH = {"year": 12, "quarter": 3, "month": 1}
-_SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 
 
 def _start(node: Formula, own: list[Values]) -> Values:
@@ -470,7 +482,7 @@ def _start(node: Formula, own: list[Values]) -> Values:
     if unit == "week":
         days = t // DAY
         return Values(np.asarray((days - (days + 3) % 7) * DAY), x.gone)
-    return Values(np.asarray(t - t % _SIZES[unit]), x.gone)
+    return Values(np.asarray(t - t % SIZES[unit]), x.gone)
 
 
 def _date_of(_: Formula, own: list[Values]) -> Values:
@@ -488,16 +500,16 @@ def _looked_up(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     known = dict(node.value)
     found = [None if text is None else known.get(text) for text in x.texts]
-    if node.type is Type.TEXT:
+    if node.type is TEXT:
         return Values(x.data, None, found)
-    if node.type is Type.FLOAT:
+    if node.type is FLOAT:
         return Values(np.array([np.nan if v is None else v for v in found], np.float64)[x.data])
-    kind = np.bool_ if node.type is Type.BOOLEAN else np.int64
+    kind = np.bool_ if node.type is BOOLEAN else np.int64
     there = np.array([0 if v is None else v for v in found], kind)[x.data]
     return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
 
 
-_STEPS: dict[str, Callable[[Formula, list[Values]], Values]] = {
+_STEPS: dict[str, Step] = {
     "add": _arithmetic(_add, lambda a, b: a + b),
     "subtract": _arithmetic(_subtract, lambda a, b: a - b),
     "multiply": _arithmetic(_multiply, lambda a, b: a * b),

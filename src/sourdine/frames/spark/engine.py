@@ -16,6 +16,7 @@ from attrs import evolve
 from sourdine.calendar import DAY, NOWHERE
 from sourdine.frames.cells import Present, Ticks, inside, joined
 from sourdine.frames.engine import Asked, Remote, largest, merge
+from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.people import MOST as LARGEST
 from sourdine.frames.people import SHIFT, lateness, rows_of
@@ -761,17 +762,15 @@ class Spark(Remote):
         Spark computes what it computes exactly as NumPy; executors compute the rest by NumPy, of
         the rows that its filter keeps.
         """
-        from sourdine.frames.spark.formulas import NotInSparkError
-
         to, own, rest = self.expressions, {}, {}
         for name, node in formulas.columns.items():
             try:
                 own[name] = to.column(node)
-            except NotInSparkError:
+            except NotExactError:
                 rest[name] = node
         where, rows = formulas.where, self._frame
         if where is not None:
-            with suppress(NotInSparkError):
+            with suppress(NotExactError):
                 rows, where = rows.filter(to.write(where)), None
         places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
         added = [x.alias(places[name]) for name, x in own.items()]
