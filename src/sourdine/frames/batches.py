@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 class Batches(Engine):
     """Rows that are read batch by batch, in order.
 
-    Parameters
-    ----------
-    types
-        The names of the columns and their declared types.
-    each, whole
-        From names of columns to frames or engines: batch by batch, or all in one.
-    count
-        Returns the number of rows.
+    From names of columns ``each`` and ``whole`` make frames or engines, batch by batch or all in
+    one; ``count`` returns the number of rows.
     """
 
     def __init__(

@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 
 
 def joined(ranges: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Return ranges clipped to 0..size, sorted, with touching ones joined and empty ones dropped.
-
-    Examples
-    --------
-    >>> joined([(5, 9), (-3, 2), (8, 12), (20, 30), (4, 4)], 25)
-    [(0, 2), (5, 12), (20, 25)]
-    """
+    """Return ranges clipped to 0..size, sorted; touching ones are joined and empty ones dropped."""
     out: list[tuple[int, int]] = []
     for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
         if a >= b:
@@ -53,13 +47,7 @@ def joined(ranges: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]
 
 
 def inside(ticks: Whole, ranges: Ranges) -> NDArray[np.bool_]:
-    """Return which ticks lie in sorted, disjoint ranges.
-
-    Examples
-    --------
-    >>> inside(np.array([-1, 0, 2, 5, 11, 12]), [(0, 2), (5, 12)]).tolist()
-    [False, True, False, True, True, False]
-    """
+    """Return which ticks lie in sorted, disjoint ranges."""
     if not ranges:
         return np.zeros(len(ticks), np.bool_)
     starts = np.array([a for a, _ in ranges], np.int64)
@@ -405,14 +393,7 @@ class Ticks:
     def moments(self, ticks: Whole, counts: Whole | None, most: int) -> list[int]:
         """Return the number of non-missing ticks and the exact sums of their powers, of any size.
 
-        Parameters
-        ----------
-        ticks
-            Ticks, `MISSING` among them.
-        counts
-            The number of rows of each; None if it is one.
-        most
-            The highest power.
+        ``counts`` are the numbers of rows that have each tick; None for one each.
         """
         if counts is None and self.grid.last**most < 1 << 62:
             gone = int(np.count_nonzero(ticks < 0))
@@ -517,19 +498,13 @@ class Codes:
     def listed(self, kind: str, end: int = 1 << 63) -> dict[Any, int]:
         """Return the listed values that a column of a kind can hold, with their codes.
 
-        Parameters
-        ----------
-        kind
-            ``"boolean"``, ``"integer"``, ``"float"``, or any other kind, which is read as text.
-        end
-            Integers from -2**63 up to, but not including, this one.
+        A kind that is none of boolean, integer and float is read as text. Integers go from -2**63
+        up to, but not including, ``end``.
 
         Examples
         --------
-        >>> Codes("x", [True, 3, "2.5", "no"]).listed("boolean")
-        {True: 0}
-        >>> Codes("x", [True, 3, "2.5", "no"]).listed("integer")
-        {3: 1}
+        >>> [Codes("x", [True, 3, "2.5"]).listed(kind) for kind in ("boolean", "integer")]
+        [{True: 0}, {3: 1}]
         """
         if kind == "boolean":
             both = {True: "true", False: "false"}
@@ -580,11 +555,6 @@ class FloatBins:
     :math:`g(x) \le b - 1` for the float :math:`x` just below :math:`e_b`, for all edges, then every
     guess is right or one too low. Whether that holds is computed for the edges at hand; otherwise
     bins are found by bisection.
-
-    Parameters
-    ----------
-    inner
-        The inner edges.
     """
 
     __slots__ = ("_inner", "_line", "_next")

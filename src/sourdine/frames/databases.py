@@ -171,16 +171,9 @@ def _declared(one: ColumnType) -> Declared:
 
 
 def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
-    """Return the engine over a table or a view.
+    """Return the engine over a table or a view of ``postgresql://user@host/database``.
 
-    Parameters
-    ----------
-    url
-        The database: ``postgresql://user@host/database``.
-    table
-        Its name, optionally with a schema and a dot before it.
-    reading
-        How texts are read.
+    Its name may have a schema and a dot before it.
     """
     from sourdine.storage.postgres import Snapshot
 
@@ -193,12 +186,7 @@ def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
 class Postgres(Remote):
     """The rows of a table; a query sees all of them as of one moment.
 
-    Parameters
-    ----------
-    look
-        Opens a snapshot of the database.
-    table
-        The table, quoted.
+    ``look`` opens a snapshot of the database.
     """
 
     _what = "a PostgreSQL table", "Copy the necessary columns to a file, if they are small."

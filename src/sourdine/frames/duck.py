@@ -44,21 +44,7 @@ if TYPE_CHECKING:
 
 
 def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:
-    """Return at most ``rows`` rows of each person, with the columns of ``kinds``.
-
-    Parameters
-    ----------
-    relation
-        The rows.
-    kinds
-        The kind of each needed column, by name.
-    unit
-        The column that names the person.
-    rows
-        The number of rows to keep.
-    key
-        The key of the hash.
-    """
+    """Return at most ``rows`` rows of each person, with the columns of ``kinds``."""
     rows = min(rows, MOST)
     values = [f"{sql.name(c)} AS v{i}" for i, c in enumerate(kinds)]
     places = [sql.ordered(c, k) for c, k in kinds.items() if c != unit]
@@ -97,19 +83,7 @@ def stays(rows: int) -> str:
 
 
 def grouped(relation: Any, kinds: Mapping[str, str], how: Reduction, reading: Reading) -> Any:
-    """Return one row for each person, its columns named as in ``how``.
-
-    Parameters
-    ----------
-    relation
-        The rows.
-    kinds
-        The kind of each column, by name.
-    how
-        How the rows of a person become one.
-    reading
-        How numbers are written in texts.
-    """
+    """Return one row for each person, its columns named as in ``how``."""
     unit = sql.person(how.unit, kinds[how.unit])
     rows = {"person": unit if kinds[how.unit] in {"integer", "boolean"} else f"encode({unit})"}
     if how.column is not None:
@@ -173,13 +147,7 @@ def guarded(work: Callable[[], Any]) -> Any:
 
 
 def progress() -> float | None:
-    """Return the completed fraction of the running query, if known.
-
-    Examples
-    --------
-    >>> progress() is None
-    True
-    """
+    """Return the completed fraction of the running query, if known."""
     parts = [connection.query_progress() for connection in list(OPEN)]
     return max((part / 100 for part in parts if part >= 0), default=None)
 
@@ -223,16 +191,8 @@ def private_connection() -> Any:
 class Duck(Engine):
     """A relation; every count is one query on its own connection, and only counts come out.
 
-    Parameters
-    ----------
-    relation
-        The rows.
-    connection
-        Kept open while the relation is in use.
-    parsed
-        Whether the rows come from text.
-    untyped
-        Columns without a meaningful type, in addition to those of parsed text.
+    ``connection`` is kept open while the relation is in use, and None for a relation of the caller.
+    Columns in ``untyped``, and all of parsed text, have no meaningful type.
     """
 
     def __init__(

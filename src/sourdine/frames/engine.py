@@ -48,15 +48,10 @@ E = TypeVar("E", bound="Engine")
 class Asked:
     """A query of the rows; it is hashable and serves as its own key.
 
-    Parameters
-    ----------
-    cells
-        Columns and their cells, one axis each.
-    most
-        None to count rows; otherwise the query asks for the number of rows and the sums of powers
-        of the last cell's ticks, up to this power, for each combination of slots of the other axes.
-    within
-        Sorted, disjoint, half-open ranges of the last cell's ticks, if no others are wanted.
+    ``cells`` are columns and their cells, one axis each. With ``most`` it asks for the number of
+    rows and the sums of powers of the last cell's ticks, up to this power, for each combination of
+    slots of the other axes; ``within`` are sorted, disjoint, half-open ranges of these ticks, if no
+    others are wanted.
     """
 
     cells: tuple[tuple[str, Cell], ...]
@@ -485,12 +480,7 @@ class Engine(ABC):
     def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return exact sums of products of ticks over the rows in which none is missing: one pass.
 
-        Parameters
-        ----------
-        cells
-            Columns and their grids.
-        powers
-            For each sum, the power of each cell's tick; all zeros count the rows.
+        ``powers`` are for each sum the power of each cell's tick; all zeros count the rows.
         """
         return add_products(cells, powers, self.groups(cells))
 
@@ -521,13 +511,8 @@ class Engine(ABC):
     def within(self, cells: Named, ranges: Ranges) -> Iterable[Groups]:
         """Yield what `groups` yields, for only the rows whose last slot lies in ranges.
 
-        Parameters
-        ----------
-        cells
-            As in `groups`; the last is a `Ticks`.
-        ranges
-            Sorted, disjoint and half-open. The corresponding ranges of raw values, which an engine
-            can compare without snapping, are computed in `sourdine.frames.sql`.
+        The last cell is a `Ticks`; ranges are sorted, disjoint and half-open. Those of raw values,
+        which an engine compares without snapping, are computed in `sourdine.frames.sql`.
         """
         for slots, counts in self.groups(cells):
             there = inside(slots[-1], ranges)

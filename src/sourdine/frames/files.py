@@ -69,15 +69,7 @@ _HIDDEN = (".", "_")
 
 
 def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the files below a folder, in order; all must be of one kind.
-
-    Parameters
-    ----------
-    folder
-        Its path.
-    kinds
-        The file name extensions of each kind.
-    """
+    """Return the files below a folder, in order; all must be of one of several kinds."""
     found: list[list[str]] = [[] for _ in kinds]
     for place, inner, names in walk(folder):
         inner[:] = sorted(name for name in inner if not name.startswith(_HIDDEN))
@@ -241,18 +233,8 @@ class TextFile(Duck):
     """Text files; every record is read, whatever its cells hold.
 
     Files are scanned when the first row is needed, and those that DuckDB would not read by the
-    rules of `sourdine.frames.text_files` are rewritten for it.
-
-    Parameters
-    ----------
-    files
-        Their paths.
-    reading
-        The declared format.
-    anyway
-        Whether to open a file with duplicate names, for a curator who inspects it.
-    copies
-        What has to live as long as the rows: copies that are among the files.
+    rules of `sourdine.frames.text_files` are rewritten for it. A curator who inspects a file opens
+    it in spite of duplicate names (``anyway``); ``copies`` have to live as long as the rows.
     """
 
     def __init__(
@@ -322,13 +304,6 @@ class TextLines(Memory):
     """Text files of one value per line, without a header, read into memory.
 
     Bytes that the encoding does not have are replaced. A blank line is a missing value.
-
-    Parameters
-    ----------
-    files
-        Their paths.
-    reading
-        The declared format.
     """
 
     parsed = True

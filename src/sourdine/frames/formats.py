@@ -44,18 +44,10 @@ FORMATS = (EXCEL, READSTAT, JSON_LINES, ARROW)
 def open_format(
     ending: str, files: Sequence[str], reading: Reading, sheet: str | None = None
 ) -> Engine:
-    """Return the engine over files of one of the formats of `FORMATS`.
+    """Return the engine over files of one of the formats of `FORMATS`, by the ending of a path.
 
-    Parameters
-    ----------
-    ending
-        A path whose ending says which.
-    files
-        The files.
-    reading
-        How texts are read; of JSON Lines also the names of the columns.
-    sheet
-        The sheet of Excel files; None for the first.
+    Of JSON Lines ``reading`` names the columns. Of Excel files the first sheet is read if none is
+    named.
     """
     if ending.endswith(EXCEL):
         return open_sheets(files, reading, sheet)

@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 class Counting(Engine):
-    """Rows of another engine that are only counted: no single row comes out.
-
-    Parameters
-    ----------
-    rows
-        The engine that holds the rows.
-    """
+    """Rows of another engine that are only counted: no single row comes out."""
 
     _why: str
 
@@ -131,16 +125,8 @@ _LOW = (1 << _HALF) - 1
 class Partition:
     """Rows split into groups, and counts of all groups from one pass each.
 
-    Parameters
-    ----------
-    engine
-        The rows.
-    names
-        The columns that hold the keys.
-    keys
-        A tuple for each group, with a value of each column.
-    other
-        Whether the rows without a listed key form a group too, the last.
+    Each group has a tuple of ``keys``, with a value of each column; with ``other`` the rows without
+    a listed key form a group too, the last.
     """
 
     def __init__(
@@ -445,14 +431,7 @@ class WeightedRows(Counting):
     """The rows of an engine, each counted as often as the tick of its weight says.
 
     Counts are then sums of weights, exactly: they are integers, and those of all engines agree
-    (``test_engine``). A missing weight is 0.
-
-    Parameters
-    ----------
-    rows
-        The engine that holds the rows.
-    weight
-        The column of weights and its lattice, which begins at 0.
+    (``test_engine``). A missing weight is 0; the lattice of weights begins at 0.
     """
 
     _why = "weighted rows are counted and not shown"

@@ -45,15 +45,7 @@ _SAFE = 1 << 62
 
 
 class LazyEngine(Engine):
-    """A lazy narwhals frame: Polars, Ibis and others that run queries.
-
-    Parameters
-    ----------
-    frame
-        The rows.
-    reading
-        How numbers are written in texts.
-    """
+    """A lazy narwhals frame: Polars, Ibis and others that run queries."""
 
     def __init__(self, frame: Any, reading: Reading = STANDARD) -> None:
         self._frame, self.reading = frame, reading

@@ -99,17 +99,9 @@ _ALIKE = (_TEXT | {float}, _TEXT | {int})
 class Column:
     """The values of a column, each converted on its own.
 
-    Parameters
-    ----------
-    data
-        Booleans, integers, floats, or objects of any kind.
-    gone
-        Which booleans or integers are missing; None if none are.
-    holds
-        The declared kind: `NUMBERS`, `WORDS` or `DATES`; None if there is no declared type, as in
-        a list. Values are not inspected.
-    reading
-        How numbers are written in texts.
+    ``data`` are booleans, integers, floats, or objects of any kind; ``gone`` says which booleans or
+    integers are missing. ``holds`` is the declared kind: `NUMBERS`, `WORDS` or `DATES`, or None if
+    there is no declared type, as in a list.
     """
 
     def __init__(
@@ -268,10 +260,7 @@ class Column:
     def occurring(self, counts: Whole | None = None) -> dict[str | None, int]:
         """Return the texts that occur and how often, None for missing values.
 
-        Parameters
-        ----------
-        counts
-            The number of rows that have each value; None for one each.
+        ``counts`` are the numbers of rows that have each value; None for one each.
         """
         texts, which = self.coded
         n = np.bincount(which, minlength=len(texts))
@@ -332,15 +321,7 @@ class Column:
 
 
 class Moments(Column):
-    """Dates or times by their type: single values are made when they are requested.
-
-    Parameters
-    ----------
-    instants
-        Microseconds from 1970.
-    values
-        A function that makes the values.
-    """
+    """Dates or times by their type: single values are made when they are requested."""
 
     def __init__(self, instants: Whole, values: Callable[[], NDArray[Any]]) -> None:
         self.gone, self.holds, self.reading = None, DATES, STANDARD
@@ -375,15 +356,7 @@ def moments(instants: Whole, *, date: bool = False) -> Moments:
 
 
 class CodedText(Column):
-    """Text by its type, as its distinct values: others are made when they are requested.
-
-    Parameters
-    ----------
-    coded
-        Texts, and the index of each value's text.
-    values
-        A function that makes the values.
-    """
+    """Text by its type, as its distinct values: others are made when they are requested."""
 
     def __init__(self, coded: Coded, values: Callable[[], NDArray[Any]]) -> None:
         self.gone, self.holds, self.reading = None, WORDS, STANDARD
@@ -539,13 +512,7 @@ PARALLEL = 4 * 10**6
 
 
 def threads() -> int:
-    """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are.
-
-    Examples
-    --------
-    >>> threads() >= 1
-    True
-    """
+    """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are."""
     typed = os.environ.get("SOURDINE_THREADS", "")
     if not typed:
         return (
@@ -564,18 +531,9 @@ def threads() -> int:
 
 
 class Memory(Engine):
-    """Columns that are read when first needed.
+    """Columns, or functions that read them when they are first needed.
 
-    Parameters
-    ----------
-    readers
-        The columns, or functions that read them.
-    rows
-        The number of rows.
-    part
-        Returns the slots of some rows; without it they are cut out of the whole column.
-    types
-        The declared types of columns, for those that have one.
+    ``part`` returns the slots of some rows; without it they are cut out of the whole column.
     """
 
     def __init__(

@@ -389,14 +389,8 @@ def key(  # noqa: PLR0911 - a case each
 class Scaling:
     """A tick before it is clamped and rounded: the floor of ``scaled``, an expression of ``v``.
 
-    Parameters
-    ----------
-    shifted
-        What ``v`` is: the value less the lower bound.
-    scaled
-        The tick, unrounded; NULL or NaN if the value is missing.
-    width
-        The largest ``v`` that matters: its tick is the last.
+    ``v`` is the value less the lower bound (``shifted``), and ``width`` the largest that matters:
+    its tick is the last. What is scaled is NULL or NaN if the value is missing.
     """
 
     shifted: str

@@ -33,20 +33,10 @@ if TYPE_CHECKING:
 
 
 class Copy:
-    """A copy of private data that another library reads by its path while this object lives.
+    """A copy of private data that another library reads by its ``path`` while this object lives.
 
     On Linux the file has no name, so that nothing is left of it if the process is killed. On other
     systems it is in a folder that only the user may read and that is deleted with this object.
-
-    Parameters
-    ----------
-    parts
-        The bytes to write.
-
-    Attributes
-    ----------
-    path
-        The path to open.
     """
 
     def __init__(self, parts: Iterable[bytes]) -> None:
@@ -101,18 +91,8 @@ _BEGUN, _PLAIN, _QUOTED, _CLOSING, _CLOSED = range(5)
 class Layout:
     """The public form of a text file.
 
-    Parameters
-    ----------
-    separator
-        The separator of cells.
-    columns
-        The number of cells of a record: more are dropped, fewer are padded with missing ones.
-    encoding
-        The encoding.
-    quotes
-        Whether cells may be quoted.
-    mac
-        Whether lines end in a carriage return alone.
+    Records have ``columns`` cells: more are dropped, fewer are padded with missing ones. With
+    ``mac``, lines end in a carriage return alone.
     """
 
     separator: str
@@ -293,15 +273,7 @@ def _in_order(marks: NDArray[np.uint8], quotes: Whole, layout: Layout) -> bool:
 
 
 class RecordReader:
-    """Reads record after record, from blocks that may end anywhere.
-
-    Parameters
-    ----------
-    layout
-        The form of the file.
-    most
-        The maximum number of cells of a record that are kept.
-    """
+    """Reads record after record, from blocks that may end anywhere, with at most so many cells."""
 
     def __init__(self, layout: Layout, most: int) -> None:
         self.layout, self._most = layout, most
@@ -450,13 +422,7 @@ class Header:
 
 
 def fixed(encoding: str) -> str:
-    """Return an encoding with a declared byte order, not one read from the first two bytes.
-
-    Examples
-    --------
-    >>> fixed("utf-16"), fixed("utf-16-be"), fixed("cp1252")
-    ('utf-16-le', 'utf-16-be', 'cp1252')
-    """
+    """Return an encoding with a declared byte order, not one read from the first two bytes."""
     return f"{encoding}-le" if encoding in {"utf-16", "utf-32"} else encoding
 
 

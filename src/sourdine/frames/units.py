@@ -68,30 +68,15 @@ _SQUARED = 1 << 31
 
 
 def start(key: bytes, person: str | None) -> int:
-    """Return the number of a person, of 60 bits.
-
-    Examples
-    --------
-    >>> start(bytes(32), "ann")
-    90257412831801107
-    """
+    """Return the number of a person, of 60 bits."""
     text = (key.hex() + (person or "")).encode("utf-8", "surrogatepass")
     return int(sha256(text).hexdigest()[:DIGITS], 16)
 
 
 def chosen(place: Any, owned: Any, number: Any, rows: int) -> Any:
-    """Return which places of people who own more than ``rows`` are kept.
+    """Return which places, from 0, of people who own more than ``rows`` are kept.
 
-    Parameters
-    ----------
-    place
-        The place of a row among those of its person, from 0.
-    owned
-        The number of rows that the person owns.
-    number
-        The person's number.
-    rows
-        The number of rows to keep.
+    ``number`` is that of the person, who owns ``owned`` rows.
 
     Examples
     --------

@@ -49,14 +49,8 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 class Values:
     """Values of one type, one for each row, or one for all.
 
-    Parameters
-    ----------
-    data
-        Integers, floats or booleans; the places of texts. A missing float is NaN.
-    gone
-        Which of the others are missing; None if none are.
-    texts
-        Of texts: what the places stand for; a missing text is None.
+    Texts are places in ``texts``, where a missing one is None. A missing float is NaN, and ``gone``
+    says which other values are missing; None if none are.
     """
 
     data: NDArray[Any]
@@ -70,15 +64,7 @@ def _either(*flags: Flags | None) -> Flags | None:
 
 
 class Arrays:
-    """Computes the values of typed trees; each step once.
-
-    Parameters
-    ----------
-    columns
-        The columns that they name.
-    rows
-        The number of rows.
-    """
+    """Computes the values of typed trees over columns of some rows; each step once."""
 
     def __init__(self, columns: Mapping[str, Column], rows: int) -> None:
         self._columns, self._rows = columns, rows

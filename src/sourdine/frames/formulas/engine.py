@@ -44,15 +44,7 @@ KINDS: dict[Type | None, str] = {
 
 @frozen
 class Formulas:
-    """The typed formulas of a query.
-
-    Parameters
-    ----------
-    where
-        The condition of rows that stay; None if all do.
-    columns
-        The derived columns, by name.
-    """
+    """The typed formulas of a query: the condition of rows that stay, and the derived columns."""
 
     where: Formula | None
     columns: Mapping[str, Formula]
@@ -77,16 +69,8 @@ def read_formulas(
 ) -> Formulas:
     """Return the formulas of a question; the names of existing columns are none.
 
-    Parameters
-    ----------
-    engine
-        The rows; only the types of columns are read.
-    where
-        The text of the filter.
-    named
-        Texts that name columns, each after the parameter that holds it.
-    tables
-        Public tables: paths, the columns that they are looked up by, and their rows.
+    Only the types of columns are read. ``named`` are texts that name columns, each after the
+    parameter that holds it.
     """
     added, found = looked_up(engine, tables) if tables else {}, {}
     for parameter, text in named:
@@ -165,15 +149,7 @@ def _unknown(engine: Engine, name: str) -> ParameterError:
 
 
 class Derived(Engine):
-    """The rows of an engine that a filter keeps, with derived columns.
-
-    Parameters
-    ----------
-    base
-        The rows.
-    formulas
-        What is computed of them.
-    """
+    """The rows of an engine that a filter keeps, with derived columns."""
 
     def __init__(self, base: Engine, formulas: Formulas) -> None:
         self.base, self.formulas, self.away = base, formulas, base.away
@@ -300,18 +276,8 @@ def with_formulas(
 ) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
-    Parameters
-    ----------
-    engine
-        The rows.
-    where
-        The text of the filter; None for all rows.
-    named
-        The columns of the question, each after the parameter that names it.
-    tables
-        Public tables: paths, the columns that they are looked up by, and their rows.
-    mark
-        If given, all rows stay, and a column of this name is true for those that the filter keeps.
+    With ``mark`` all rows stay, and a column of this name is true for those that the filter keeps.
+    See `Frame.derived`.
     """
     formulas = read_formulas(engine, where, named, tables)
     if mark is not None and formulas.where is not None:

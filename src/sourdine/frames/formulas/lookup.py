@@ -29,14 +29,8 @@ _INT64 = 1 << 63
 def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
     """Return the columns that public tables add, as typed steps of their keys.
 
-    The tables are public, so that messages may name their values.
-
-    Parameters
-    ----------
-    engine
-        The private rows, of which only the names and types of columns are read.
-    tables
-        For each public table its path, the column that identifies a row, and its rows.
+    Of the private rows only the names and types of columns are read. The tables are public, so that
+    messages may name their values.
     """
     found: dict[str, Formula] = {}
     for path, key, table in tables:

@@ -23,20 +23,9 @@ MANY = 100
 
 @frozen
 class Function:
-    """A function, as the language reference shows it.
+    """A function, as the language reference shows it: a call, what it gives, what it is about.
 
-    Parameters
-    ----------
-    usage
-        A call.
-    text
-        What it gives.
-    group
-        What it is about: numbers, texts, dates or values of any type.
-    arguments
-        The least and the largest number of arguments.
-    names
-        Other names of it.
+    ``arguments`` are the least and the largest number of arguments, and ``names`` other names.
     """
 
     usage: str

@@ -69,14 +69,8 @@ class SqlWriter(Writer):
 class SqlOf(SqlWriter):
     """Writes typed formulas over the columns of one relation of DuckDB.
 
-    Parameters
-    ----------
-    kinds
-        How the type of each column is read (`sourdine.frames.sql.kind_of`).
-    reading
-        How the texts of a column are read.
-    collated
-        Whether a connection's collation may change how texts are compared.
+    ``reading`` says how the texts of a column are read, and ``collated`` whether a connection's
+    collation may change how texts are compared.
     """
 
     def __init__(
@@ -333,13 +327,7 @@ _POSTGRES: dict[Type | None, tuple[str, int]] = {
 
 
 class PostgresOf(SqlWriter):
-    """Writes typed formulas over the columns of a table of PostgreSQL.
-
-    Parameters
-    ----------
-    types
-        The OIDs of the columns' types.
-    """
+    """Writes typed formulas over the columns of a table of PostgreSQL, whose OIDs these are."""
 
     def __init__(self, types: Mapping[str, int]) -> None:
         self.steps, self.longest, self._types = _POSTGRES_STEPS, _SHORT, types

@@ -87,16 +87,8 @@ CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
 class Formula:
     """A step of a formula; before `types` has read it, its type is None.
 
-    Parameters
-    ----------
-    operation
-        The name of the step.
-    arguments
-        The steps whose values it takes.
-    value
-        What else it needs: a constant, the name of a column, a pattern.
-    type
-        The type of its value.
+    ``value`` is what it needs besides the steps whose values it takes: a constant, the name of a
+    column, a pattern.
     """
 
     operation: str
@@ -125,12 +117,7 @@ class Formula:
         return self.arguments[0].type is FLOAT
 
     def size(self, repeated: Mapping[str, int]) -> int:
-        """Return how many steps it is written with.
-
-        Parameters
-        ----------
-        repeated
-            How often a step writes its arguments, where that is more than once.
+        """Return how many steps it is written with, if some write their arguments several times.
 
         Examples
         --------

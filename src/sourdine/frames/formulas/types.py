@@ -81,16 +81,10 @@ def type_of(declared: Declared | None, column: str = "") -> Type | None:
 
 @frozen
 class ColumnTypes:
-    """The columns that a formula may name.
+    """The columns that a formula may name, and how text is read.
 
-    Parameters
-    ----------
-    types
-        The type of each; None if it states none, and each value is read as the formula needs it.
-    reading
-        How text is read.
-    added
-        Typed columns that are looked up in public tables.
+    A column without a type is read value by value as the formula needs it; ``added`` are typed
+    columns that are looked up in public tables.
     """
 
     types: Mapping[str, Type | None]
@@ -258,19 +252,12 @@ def _alike(parts: list[Formula], columns: ColumnTypes, what: str) -> list[Formul
 def typed(x: Formula, columns: ColumnTypes) -> Formula:
     """Return the tree of a formula with types and conversions; its columns must be there.
 
-    Parameters
-    ----------
-    x
-        What `sourdine.frames.formulas.parsing.parsed` returns.
-    columns
-        The columns, and how text is read.
-
     Examples
     --------
     >>> from sourdine.frames.formulas.parsing import parsed
-    >>> typed(parsed("age >= 18"), ColumnTypes({"age": Type.INTEGER})).type.name
+    >>> typed(parsed("age >= 18"), ColumnTypes({"age": INTEGER})).type.name
     'BOOLEAN'
-    >>> typed(parsed("age >= 'adult'"), ColumnTypes({"age": Type.INTEGER}))
+    >>> typed(parsed("age >= 'adult'"), ColumnTypes({"age": INTEGER}))
     Traceback (most recent call last):
     sourdine.errors.ParameterError: formula must have an integer there, got 'adult'. Write numbers without quotes, and names of columns in double quotes.
     """  # noqa: E501

@@ -41,13 +41,7 @@ class SparkKey:
 
 @dataclass(frozen=True)
 class Expressions:
-    """Expressions for the columns of one frame.
-
-    Parameters
-    ----------
-    functions
-        The module that makes columns: `pyspark.sql.functions`, or that of Connect.
-    """
+    """Expressions for the columns of one frame, made by the functions of PySpark or of Connect."""
 
     functions: Any
     _wholes: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -300,11 +294,5 @@ class Expressions:
 
 
 def _consecutive(listed: Mapping[int, int]) -> bool:
-    """Return whether codes increase with the numbers by ones.
-
-    Examples
-    --------
-    >>> _consecutive({-1: 5, 0: 6, 1: 7}), _consecutive({-1: 5, 1: 6}), _consecutive({0: 1, 1: 0})
-    (True, False, False)
-    """
+    """Return whether codes increase with the numbers by ones."""
     return len({code - value for value, code in listed.items()}) == 1

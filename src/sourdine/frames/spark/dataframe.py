@@ -147,14 +147,8 @@ def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:
     """Let Spark pass small rows to Python in larger batches, unless their size was configured.
 
     Each batch costs Java and Python some milliseconds. The result must not depend on where batches
-    end. The session's settings are restored.
-
-    Parameters
-    ----------
-    session
-        The Spark session.
-    narrow
-        Whether a row is a few numbers: its bytes, which Spark counts row by row, need no limit.
+    end. The session's settings are restored. A ``narrow`` row is a few numbers: its bytes, which
+    Spark counts row by row, need no limit.
     """
     limits = {_ROWS: _MANY, _BYTES: _ANY} if narrow else {_ROWS: _MANY}
     free = guarded(lambda: [name for name in limits if session.conf.get(name, None) is None])

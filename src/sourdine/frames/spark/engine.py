@@ -56,24 +56,7 @@ if TYPE_CHECKING:
 
 
 class Planned:
-    """Listed that several statistics will ask for; one pass reads all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sourdine.grid import Grid
-    >>> from sourdine.frames.cells import Ticks
-    >>> age = ("age", Ticks("age", Grid(0, 120, step=1)))
-    >>> planned = Planned()
-    >>> planned.add(age, ((3, 5),))
-    >>> planned.add(age, ((4, 9),))
-    >>> [asked] = planned.unread()
-    >>> asked.within
-    ((3, 9),)
-    >>> planned.read(asked, np.array([3, 8]), np.array([10, 20]))
-    >>> [part.tolist() for part in planned.between(age, ((4, 9),))]
-    [[8], [20]]
-    """
+    """Ranges that several statistics will ask for; one pass reads all of them."""
 
     def __init__(self) -> None:
         self._wanted: dict[One, list[tuple[int, int]]] = {}
@@ -179,23 +162,7 @@ def within(e: Expressions, cell: Ticks, place: str, kind: str, slot: Any, ranges
 def bounded(
     frame: Any, e: Expressions, kinds: Mapping[str, str], unit: str, rows: int, key: bytes
 ) -> Any:
-    """Return the rows that each person keeps.
-
-    Parameters
-    ----------
-    frame
-        The rows.
-    e
-        Makes its columns.
-    kinds
-        The kind of each column, by its name in the frame.
-    unit
-        The column that names the person.
-    rows
-        The number of rows that each may keep.
-    key
-        The secret.
-    """
+    """Return the rows that each person keeps; ``kinds`` are by the names in the frame."""
     f, rows = e.functions, min(rows, MOST)
     read = plain(frame, e, kinds)
     types = type(read.schema)(list(read.schema.fields)).add("number", "long").add("order", "binary")
@@ -230,15 +197,7 @@ def sortable(e: Expressions, c: Any, kind: str) -> Any:
 
 @dataclass(frozen=True)
 class Place:
-    """Adds to rows the number of their person, and bytes in their order.
-
-    Parameters
-    ----------
-    unit
-        The column that names the person.
-    key
-        The secret; it is not printed.
-    """
+    """Adds to rows the number of their person, and bytes in their order; the key is not printed."""
 
     unit: str
     key: bytes = field(repr=False)
@@ -269,16 +228,8 @@ class Place:
 class Formulated:
     """Keeps the rows of a filter and adds derived columns, on the executors, by NumPy.
 
-    Parameters
-    ----------
-    names
-        The names of the columns, by their places in the batches.
-    formulas
-        What is computed of them.
-    places
-        The places of the derived columns.
-    reading
-        How numbers are written in texts.
+    ``names`` are those of the columns by their places in the batches, and ``places`` those of the
+    derived columns by their names.
     """
 
     names: dict[str, str]
@@ -335,12 +286,7 @@ _BIGINT, _DECIMAL = "bigint", "decimal(19,0)"
 class RowNumbers:
     """Adds to rows their whole number and what tells how late they are.
 
-    Parameters
-    ----------
-    how
-        How the rows of a person become one, its columns as they are called in the batches.
-    reading
-        How texts are read.
+    The columns of ``how`` are named as in the batches.
     """
 
     how: Reduction
@@ -366,18 +312,7 @@ def grouped(
 ) -> Any:
     """Return one row for each person: the value as ``c0``, then the groups.
 
-    Parameters
-    ----------
-    frame
-        The rows.
-    e
-        Makes its columns.
-    kinds
-        The kind of each column, by its name in the frame.
-    how
-        How the rows of a person become one, by these names.
-    reading
-        How texts are read.
+    The columns of ``how`` and ``kinds`` are named as in the frame.
     """
     f = e.functions
     numbers = _numbers(e, kinds, how)
@@ -467,10 +402,7 @@ def _whole_number(e: Expressions, how: Reduction) -> Any:
 class Spark(Remote):
     """A Spark data frame, classic or Connect; only integers come out.
 
-    Parameters
-    ----------
-    frame
-        The rows: not a stream, with distinct names, the same each time they are read.
+    It is no stream, has distinct names, and is the same each time it is read.
     """
 
     _what = (

@@ -60,17 +60,7 @@ _sent: list[TemporaryDirectory[str]] = []
 
 
 def mapped(rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], types: Any) -> Any:
-    """Return the frame that a function makes of batches of rows, on the executors.
-
-    Parameters
-    ----------
-    rows
-        A Spark data frame.
-    work
-        A function from Arrow batches to Arrow batches.
-    types
-        The columns that it yields.
-    """
+    """Return the frame that a function makes of batches of rows, on the executors."""
     with _python_of_the_driver(rows.sparkSession) as same:
         if not same:
             _prepare(rows)
@@ -243,14 +233,7 @@ def decoded(asked: Asked, row: Sequence[int]) -> list[int]:
 class Work:
     """Counts one partition's batches, for several queries at once.
 
-    Parameters
-    ----------
-    asked
-        The queries, on columns of the batches.
-    ready
-        The cells whose slots are in the batches, and their columns.
-    reading
-        How numbers are written in texts.
+    ``ready`` are the cells whose slots are in the batches, and their columns.
     """
 
     asked: tuple[Asked, ...]
@@ -339,13 +322,7 @@ class Flat:
 
 
 class Counts:
-    """Counts how many rows have each combination of slots.
-
-    Parameters
-    ----------
-    asked
-        The query.
-    """
+    """Counts how many rows have each combination of slots."""
 
     def __init__(self, asked: Asked) -> None:
         self._flat = Flat([cell for _, cell in asked.cells])
@@ -372,13 +349,7 @@ class Counts:
 
 
 class Sums:
-    """Adds up rows and powers of ticks, exactly, for each combination of slots.
-
-    Parameters
-    ----------
-    asked
-        The query.
-    """
+    """Adds up rows and powers of ticks, exactly, for each combination of slots."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked, self._flat = asked, Flat([cell for _, cell in asked.axes])
@@ -431,13 +402,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Texts:
-    """Counts the combinations of texts in a partition's columns.
-
-    Parameters
-    ----------
-    columns
-        Their names.
-    """
+    """Counts the combinations of texts in a partition's columns."""
 
     columns: tuple[str, ...]
 
@@ -460,17 +425,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Selects the rows of one key.
-
-    Parameters
-    ----------
-    column
-        The column that holds keys.
-    keys
-        All listed keys.
-    code
-        The index of this one.
-    """
+    """Selects the rows of one key, by its index among all listed keys."""
 
     column: str
     keys: Codes

@@ -56,14 +56,7 @@ _REPEATED = {
 class SparkOf(Writer):
     """Writes typed formulas over the columns of a frame.
 
-    Parameters
-    ----------
-    e
-        Makes columns.
-    places
-        What the columns are called in the frame.
-    kinds
-        The kind of each (`sourdine.frames.spark.dataframe.kind_of`).
+    ``places`` are the names of columns in the frame, and ``kinds`` their kinds.
     """
 
     def __init__(self, e: Expressions, places: Mapping[str, str], kinds: Mapping[str, str]) -> None:

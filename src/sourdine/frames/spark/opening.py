@@ -34,17 +34,10 @@ OPENED: list[Any] = []
 
 
 def open_stored(path: str, master: str | None = None, reading: Reading = STANDARD) -> Spark:
-    """Return the engine over a folder or a file of Parquet or CSV, or over a table.
+    """Return the engine over a folder or a file of Parquet or CSV, or over a table ``spark:NAME``.
 
-    Parameters
-    ----------
-    path
-        A folder, a file or a pattern that Spark can read; ``spark:NAME`` for a table.
-    master
-        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``sc://host:15002`` for Connect;
-        defaults to this machine.
-    reading
-        How text is read.
+    Spark runs on this machine unless a master is named: ``local[4]``, ``spark://host:7077``, or
+    ``sc://host:15002`` for Connect.
     """
     engine = Spark(stored_frame(path, master, reading))
     engine.reading = reading
@@ -184,13 +177,7 @@ def _session(master: str | None) -> Any:
 
 
 def progress() -> tuple[str, float] | None:
-    """Return what Spark is doing, in words, and the completed fraction of its tasks.
-
-    Examples
-    --------
-    >>> progress() is None
-    True
-    """
+    """Return what Spark is doing, in words, and the completed fraction of its tasks."""
     for session in OPENED:
         tracker = session.sparkContext.statusTracker()
         jobs, stages = tracker.getActiveJobsIds(), tracker.getActiveStageIds()
