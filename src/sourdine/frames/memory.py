@@ -23,6 +23,7 @@ from sourdine.grid import BLOCK, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -186,44 +187,33 @@ class Column:
     @cached_property
     def numbers(self) -> NDArray[Any]:
         """Integers (see `gone`), floats with NaN, or objects: each an int, a float or None."""
-        if self.data.dtype.kind == "b":
+        if self.kind == "b":
             x = self.data.astype(np.float64)
             return x if self.gone is None else np.where(self.gone, np.nan, x)
+        if self.kind == "O":
+            if not self._types <= _TEXT:
+                return _objects([self.reading.number(v) for v in self.data])
+            texts, which = self.coded
+            found = [self.reading.number(text) for text in texts]
+            if any(type(x) is int for x in found):
+                return _objects(found)[which]
+            return np.array([np.nan if x is None else x for x in found], np.float64)[which]
         if self.data.dtype == np.uint64 and not (self.data >> np.uint64(63)).any():
             return self.data.astype(np.int64)
-        if self.data.dtype.kind == "O":
-            if self._types <= _TEXT:
-                return self._numbers_of_texts()
-            return _objects([self.reading.number(v) for v in self.data])
         return self.data
-
-    def _numbers_of_texts(self) -> NDArray[Any]:
-        texts, which = self.coded
-        found = [self.reading.number(text) for text in texts]
-        if any(type(x) is int for x in found):
-            return _objects(found)[which]
-        return np.array([np.nan if x is None else x for x in found], np.float64)[which]
 
     @cached_property
     def instants(self) -> Whole:
         """Microseconds from 1970 to each date or time; `NOWHERE` where missing."""
-        if self.data.dtype.kind != "O":
+        if self.kind != "O":
             return np.full(len(self), NOWHERE)
-        known: dict[str, int | None] = {}
-        found = np.full(len(self), NOWHERE)
-        for i, v in enumerate(self.data):
-            if type(v) is not str:
-                instant = self.reading.instant(v)
-            elif v in known:
-                instant = known[v]
-            else:
-                instant = known[v] = self.reading.instant(v)
-            if instant is not None:
-                found[i] = instant
-        return found
+        alike = self._types <= _TEXT
+        found = [self.reading.instant(v) for v in (self.coded[0] if alike else self.data)]
+        instants = np.array([NOWHERE if x is None else x for x in found], np.int64)
+        return instants[self.coded[1]] if alike else instants
 
     @cached_property
-    def _types(self) -> set[type]:
+    def _types(self) -> AbstractSet[type]:
         """The types of the values, where they are objects."""
         return set(map(type, self.data.tolist()))
 
@@ -320,13 +310,14 @@ class Column:
         return np.where(gone, np.nan, x.astype(np.float64))
 
 
-class Moments(Column):
-    """Dates or times by their type: single values are made when they are requested."""
+class Typed(Column):
+    """Values that were read by their type: single ones are made when they are requested."""
 
-    def __init__(self, instants: Whole, values: Callable[[], NDArray[Any]]) -> None:
-        self.gone, self.holds, self.reading = None, DATES, STANDARD
-        self._values = values
-        vars(self)["instants"] = instants
+    own: str
+
+    def __init__(self, read: Any, values: Callable[[], NDArray[Any]]) -> None:
+        self.gone, self.reading, self._values = None, STANDARD, values
+        vars(self)[self.own] = read
 
     def __len__(self) -> int:
         return len(self.instants)
@@ -335,14 +326,20 @@ class Moments(Column):
     def data(self) -> NDArray[Any]:  # type: ignore[override]
         return self._values()
 
+    def __getitem__(self, rows: Any) -> Column:
+        part = type(self)(vars(self)[self.own], lambda: self.data[rows])
+        part.reading = self.reading
+        return self._pass_on(part, rows)
+
+
+class Moments(Typed):
+    """Dates or times, as instants."""
+
+    own, holds = "instants", DATES
+
     @cached_property
     def numbers(self) -> NDArray[Any]:
         return np.full(len(self), None)
-
-    def __getitem__(self, rows: Any) -> Column:
-        part = Moments(self.instants[rows], lambda: self.data[rows])
-        part.reading = self.reading
-        return part
 
 
 def moments(instants: Whole, *, date: bool = False) -> Moments:
@@ -355,39 +352,14 @@ def moments(instants: Whole, *, date: bool = False) -> Moments:
     return Moments(instants, values)
 
 
-class CodedText(Column):
-    """Text by its type, as its distinct values: others are made when they are requested."""
+class CodedText(Typed):
+    """Texts, as the distinct ones and the index of each value's."""
 
-    def __init__(self, coded: Coded, values: Callable[[], NDArray[Any]]) -> None:
-        self.gone, self.holds, self.reading = None, WORDS, STANDARD
-        self._values = values
-        vars(self)["coded"] = coded
+    own, holds, kind = "coded", WORDS, "O"
+    _types = frozenset({str})
 
     def __len__(self) -> int:
         return len(self.coded[1])
-
-    @property
-    def kind(self) -> str:
-        return "O"
-
-    @cached_property
-    def data(self) -> NDArray[Any]:  # type: ignore[override]
-        return self._values()
-
-    @cached_property
-    def numbers(self) -> NDArray[Any]:
-        return self._numbers_of_texts()
-
-    @cached_property
-    def instants(self) -> Whole:
-        texts, which = self.coded
-        found = (self.reading.instant(text) for text in texts)
-        return np.array([NOWHERE if x is None else x for x in found], np.int64)[which]
-
-    def __getitem__(self, rows: Any) -> Column:
-        part = CodedText(self.coded, lambda: self.data[rows])
-        part.reading = self.reading
-        return self._pass_on(part, rows)
 
 
 def _without(texts: list[str | None], which: Whole, gone: NDArray[np.bool_]) -> Coded:
@@ -410,8 +382,7 @@ NESTED, OTHER = "nested", "other"
 """Lists, structs and maps; and types that are neither numbers, text nor dates, as durations."""
 TEXTS, ANYTHING = "texts", "anything"
 """What a statistic may need besides `NUMBERS` and `DATES`: values that have a text, or any."""
-_BY_LETTER = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
-_BY_LETTER |= {"m": OTHER, "c": OTHER, "V": NESTED}
+_BY_LETTER = {**_HOLDS, "m": OTHER, "c": OTHER, "V": NESTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,12 +485,10 @@ PARALLEL = 4 * 10**6
 def threads() -> int:
     """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are."""
     typed = os.environ.get("SOURDINE_THREADS", "")
+    if not typed and hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
     if not typed:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        return os.cpu_count() or 1
     if not (typed.isdecimal() and int(typed)):
         raise ParameterError(
             "the variable SOURDINE_THREADS",
