@@ -89,11 +89,9 @@ def _guarded(work: Callable[[], Any]) -> Any:
         raise
     except Exception:  # noqa: BLE001 - every library has its own errors
         raise ParameterError(
-            "data",
-            "be readable to the end",
-            "batches that cannot be read",
+            "data", "be readable to the end", "batches that cannot be read",
             "Check that the files exist, are complete and have the same schema.",
-        ) from None
+        ) from None  # fmt: skip
 
 
 def is_dataset(data: object) -> bool:

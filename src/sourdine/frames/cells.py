@@ -440,23 +440,18 @@ class Codes:
     def __post_init__(self) -> None:
         if isinstance(self.categories, str) or not hasattr(self.categories, "__iter__"):
             raise ParameterTypeError(
-                "categories",
-                "be a list",
-                kind(self.categories),
-                "Use a list, such as {categories}.",
-                categories=["yes", "no"],
-            )
+                "categories", "be a list", kind(self.categories),
+                "Use a list, such as {categories}.", categories=["yes", "no"],
+            )  # fmt: skip
         codes: dict[str, int] = {}
         categories = tuple(self.categories)
         for code, category in enumerate(categories):
             text = read_text(category)
             if text is None:
                 raise ParameterError(
-                    "categories",
-                    "be strings, numbers or dates",
-                    given(category),
+                    "categories", "be strings, numbers or dates", given(category),
                     "Omit missing values: they are counted anyway.",
-                )
+                )  # fmt: skip
             if text in codes:
                 raise ParameterError(
                     "categories", "differ as strings", f"{text!r} twice", "List each category once."
@@ -616,12 +611,9 @@ class Edges:
     def __post_init__(self) -> None:
         if isinstance(self.edges, str) or not hasattr(self.edges, "__iter__"):
             raise ParameterTypeError(
-                "edges",
-                "be a list of numbers",
-                kind(self.edges),
-                "Use a list, such as {edges}.",
+                "edges", "be a list of numbers", kind(self.edges), "Use a list, such as {edges}.",
                 edges=[0, 10, 20],
-            )
+            )  # fmt: skip
         dates = [read_date(e) for e in self.edges]
         dated = bool(dates) and all(date is not None for date in dates)
         if dated:
@@ -631,12 +623,9 @@ class Edges:
             edges = [e if e.denominator == 1 else Fraction(float(e)) for e in edges]
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
-                "edges",
-                "be at least two increasing numbers",
-                f"{len(edges)} values",
-                "Use {edges}, for example.",
-                edges=[0, 10, 20],
-            )
+                "edges", "be at least two increasing numbers", f"{len(edges)} values",
+                "Use {edges}, for example.", edges=[0, 10, 20],
+            )  # fmt: skip
         object.__setattr__(self, "edges", tuple(edges))
         object.__setattr__(self, "inner", tuple(edges[1:-1]))
         object.__setattr__(self, "dated", dated)

@@ -154,12 +154,10 @@ def progress() -> float | None:
 
 def _unreadable() -> ParameterError:
     return ParameterError(
-        "data",
-        "be readable to the end",
-        "a file or relation that DuckDB cannot read",
+        "data", "be readable to the end", "a file or relation that DuckDB cannot read",
         "Check that it is complete, that the connection of a relation is open, and "
         "that there is enough memory.",
-    )
+    )  # fmt: skip
 
 
 def private_connection() -> Any:

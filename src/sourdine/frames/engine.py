@@ -115,11 +115,9 @@ class Tally:
         """The counts of all cells, the missing values last along each axis."""
         if self.table is None:
             raise ParameterError(
-                "cells",
-                f"be at most {DENSE} for a full table",
-                f"{self.sizes[0]}",
+                "cells", f"be at most {DENSE} for a full table", f"{self.sizes[0]}",
                 "Use ticks and tallied instead, or a coarser grid.",
-            )
+            )  # fmt: skip
         return self.table
 
     @property
@@ -140,11 +138,9 @@ class Tally:
             return NotImplemented
         if self.sizes != other.sizes:
             raise ParameterError(
-                "tallies",
-                "have the same cells to be added",
-                f"{self.sizes} and {other.sizes}",
+                "tallies", "have the same cells to be added", f"{self.sizes} and {other.sizes}",
                 "Tally both with the same grid.",
-            )
+            )  # fmt: skip
         if self.table is not None and other.table is not None:
             return Tally(self.sizes, self.table + other.table)
         parts = [(t.ticks, t.tallied) for t in (self, other) if t.ticks is not None]
@@ -215,11 +211,9 @@ def gather(sizes: tuple[int, ...], groups: Iterable[Groups]) -> Tally:
         return Tally(sizes, table.reshape(shape))
     if len(sizes) > 1:
         raise ParameterError(
-            "cells",
-            f"be at most {DENSE} in all for several columns",
-            " x ".join(map(str, sizes)),
+            "cells", f"be at most {DENSE} in all for several columns", " x ".join(map(str, sizes)),
             "Use coarser grids or fewer categories.",
-        )
+        )  # fmt: skip
     ticks, tallied = merge((slots[0], counts) for slots, counts in groups)
     missing = int(tallied[ticks < 0].sum())
     return Tally(sizes, None, ticks[ticks >= 0], tallied[ticks >= 0], missing)
@@ -302,11 +296,9 @@ def require_different(names: Sequence[str]) -> None:
 def name_twice(name: str | None = None) -> ParameterError:
     """Return the error for duplicate column names."""
     return ParameterError(
-        "data",
-        "have columns with different names",
-        "a duplicate name" if name is None else f"{name!r} twice",
-        "Rename one of them.",
-    )
+        "data", "have columns with different names",
+        "a duplicate name" if name is None else f"{name!r} twice", "Rename one of them.",
+    )  # fmt: skip
 
 
 def listed_columns(frame: Frame | Engine, wanted: str | None = None) -> str:

@@ -81,11 +81,10 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     some = [own for own in found if own]
     if len(some) != 1:
         raise ParameterError(
-            "the folder",
-            "hold files of one kind only, such as Parquet or CSV",
+            "the folder", "hold files of one kind only, such as Parquet or CSV",
             f"{folder!r} with {'files of several types' if some else 'no such files'}",
             "Use a pattern, such as 'folder/*.parquet'.",
-        )
+        )  # fmt: skip
     return some[0]
 
 
@@ -112,11 +111,9 @@ def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:
         return {}
     if any(set(own) != set(keys[0]) for own in keys) or len(set(keys[0])) < len(keys[0]):
         raise ParameterError(
-            "the folders",
-            "give the same columns for all files, each once",
-            "",
+            "the folders", "give the same columns for all files, each once", "",
             "Use a pattern for files of the same columns, such as 'folder/*/*.parquet'.",
-        )
+        )  # fmt: skip
     below = f"substr({PATH}, {len(root.rstrip(sep)) + 1})"
     return {key: _value(below, key) for key in keys[0]}
 
@@ -212,11 +209,9 @@ def _opened(
         engine: Engine = Duck(rows, connection, untyped=named)
     elif named:
         raise ParameterError(
-            "the folder",
-            "hold Parquet files if folder names hold a column",
-            "other files",
+            "the folder", "hold Parquet files if folder names hold a column", "other files",
             "Write them as Parquet.",
-        )
+        )  # fmt: skip
     elif ending.endswith(CSV):
         return TextFile(files, reading)
     elif ending.endswith((*EXCEL, *READSTAT, *JSON_LINES, *ARROW)):
@@ -249,22 +244,18 @@ class TextFile(Duck):
         self._heads = [header(path, reading) for path in files]
         if any(head.twice for head in self._heads) and not anyway:
             raise ParameterError(
-                "a CSV file",
-                "have distinct column names in its header line",
-                "a duplicate name",
+                "a CSV file", "have distinct column names in its header line", "a duplicate name",
                 "Rename one of them, which sourdine inspect shows. If the first line is a "
                 "record, pass the column names as header in a Reading or on the command line.",
-            )
+            )  # fmt: skip
         self._copies: list[object] = list(copies)
         self._opened: Any = None
         names = self._heads[0].names
         if any(set(head.names) != set(names) for head in self._heads):
             raise ParameterError(
-                "the files",
-                "have the same columns",
-                "different columns",
+                "the files", "have the same columns", "different columns",
                 "Read files with the same columns, or write the same names in their header lines.",
-            )
+            )  # fmt: skip
         connection = private_connection()
         columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
         super().__init__(connection.sql(f"SELECT {columns}"), connection, parsed=True)
@@ -323,11 +314,9 @@ class TextLines(Memory):
                 lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:
                 raise ParameterError(
-                    Path(path).name,
-                    f"be text in {self.reading.encoding.upper()}",
-                    "other bytes",
+                    Path(path).name, f"be text in {self.reading.encoding.upper()}", "other bytes",
                     "Declare the encoding of the file.",
-                ) from None
+                ) from None  # fmt: skip
             while lines and lines[-1] is None:
                 lines.pop()
         return Column.of(lines, reading=self.reading)
@@ -361,11 +350,9 @@ def _array(path: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         got = f"an array of {array.ndim} dimensions" if isinstance(array, np.ndarray) else ""
         raise ParameterError(
-            Path(path).name,
-            "be a one-dimensional array without objects",
-            got,
+            Path(path).name, "be a one-dimensional array without objects", got,
             "Write it with numpy.save.",
-        )
+        )  # fmt: skip
     return array
 
 

@@ -71,11 +71,10 @@ def _guarded(path: str, work: Callable[[], T]) -> T:
 def damaged(path: str) -> ParameterError:
     """Return the error for a file that cannot be read at all."""
     return ParameterError(
-        "the file",
-        "be readable",
+        "the file", "be readable",
         f"{path!r} (damaged, protected by a password, or not what its ending says)",
         "Open it in the program that wrote it, and save it again.",
-    )
+    )  # fmt: skip
 
 
 def _missing(extra: str) -> MissingExtraError:
@@ -88,11 +87,9 @@ def _require_same(columns: Sequence[object]) -> None:
     """Refuse files of different columns, or of the same columns with other types."""
     if any(own != columns[0] for own in columns):
         raise ParameterError(
-            "the files",
-            "have the same columns",
-            "different columns",
+            "the files", "have the same columns", "different columns",
             "Read files with the same columns of the same types.",
-        )
+        )  # fmt: skip
 
 
 # ---- Excel ---------------------------------------------------------------------------------------
@@ -151,11 +148,9 @@ def _sheet(path: str, sheet: str | None) -> Any:
         like = close_matches(sheet, names)
         meant = f"Did you mean {' or '.join(map(repr, like))}? " if like else ""
         raise ParameterError(
-            "the sheet",
-            "be one of the file's",
-            repr(sheet),
+            "the sheet", "be one of the file's", repr(sheet),
             f"{meant}Look at the sheets with sourdine inspect.",
-        )
+        )  # fmt: skip
     return book.get_sheet_by_name(names[0] if sheet is None else sheet)
 
 
@@ -192,12 +187,10 @@ def _head(rows: Iterator[list[Any]], path: str) -> tuple[str, ...]:
         )
     if len(set(named)) < len(named):
         raise ParameterError(
-            "the sheet",
-            "have distinct column names in its first row",
-            "a duplicate name",
+            "the sheet", "have distinct column names in its first row", "a duplicate name",
             "Rename one of them. If the first row is a record, pass the column names as header "
             "in a Reading or on the command line.",
-        )
+        )  # fmt: skip
     return tuple(distinct_names(first))
 
 
@@ -408,12 +401,10 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
     """Return the engine over JSON Lines, which reads some lines at a time."""
     if reading.header is None:
         raise ParameterError(
-            "header",
-            "name the columns of JSON Lines: which keys the records have is private",
-            "",
+            "header", "name the columns of JSON Lines: which keys the records have is private", "",
             "Use {header} with the keys that are needed; sourdine inspect lists all keys.",
             header=["age", "income"],
-        )
+        )  # fmt: skip
     names = reading.header
 
     def each(columns: list[str]) -> Iterator[Memory]:
@@ -448,11 +439,9 @@ def json_records(path: str, reading: Reading = STANDARD) -> Iterator[dict[str, A
     """Yield the records of a file: the cells of each line by key, none for what is no object."""
     if reading.encoding != "utf-8":
         raise ParameterError(
-            "encoding",
-            "be omitted for JSON Lines, which is always UTF-8",
-            repr(reading.encoding),
+            "encoding", "be omitted for JSON Lines, which is always UTF-8", repr(reading.encoding),
             "Write the file in UTF-8.",
-        )
+        )  # fmt: skip
     with open_bytes(path) as file:
         mark = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
         file.seek(mark)

@@ -80,22 +80,18 @@ def _require_values(values: Sequence[Any]) -> None:
     """
     if values and all(isinstance(v, (list, tuple, Mapping, np.ndarray)) for v in values):
         raise ParameterError(
-            "data",
-            "be a list of single values, or a dict of columns",
-            "a list of rows",
+            "data", "be a list of single values, or a dict of columns", "a list of rows",
             'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data)'
             " converts rows to columns.",
-        )
+        )  # fmt: skip
 
 
 def _require_one_dimension(values: NDArray[Any]) -> None:
     if values.ndim != 1:
         raise ParameterError(
-            "data",
-            "have one dimension",
-            f"an array of {values.ndim} dimensions",
+            "data", "have one dimension", f"an array of {values.ndim} dimensions",
             "Pass one column, such as data[:, 0], or a dict of columns.",
-        )
+        )  # fmt: skip
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
@@ -115,11 +111,10 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             lengths.add(len(column))
     if len(lengths) != 1 or len(readers) != len(data):
         raise ParameterError(
-            "data",
-            "be columns of equal length with different names",
+            "data", "be columns of equal length with different names",
             f"{len(data)} columns of {len(lengths)} lengths",
             "Pass columns with one value per row.",
-        )
+        )  # fmt: skip
     return Memory(readers, lengths.pop(), types=types)
 
 
@@ -182,12 +177,10 @@ def _of_capsule(data: object) -> Engine:
 
 def _no_data(data: object) -> ParameterTypeError:
     return ParameterTypeError(
-        "data",
-        "be a list, an array, a frame or a path",
-        kind(data),
+        "data", "be a list, an array, a frame or a path", kind(data),
         "Pass a list, a NumPy array, a pandas, Polars, PyArrow, DuckDB or Spark frame, "
         "or the path of a CSV or Parquet file.",
-    )
+    )  # fmt: skip
 
 
 # ---- `Frame` -------------------------------------------------------------------------------------
@@ -237,12 +230,9 @@ class Frame:
         self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(
-                "read",
-                "be omitted for a frame, which was opened with its own",
-                "",
-                "Omit {read}.",
+                "read", "be omitted for a frame, which was opened with its own", "", "Omit {read}.",
                 read=LEFT_OUT,
-            )
+            )  # fmt: skip
 
     @property
     def reading(self) -> Reading:
@@ -315,11 +305,9 @@ class Frame:
             return self.columns[0]
         if column is None or column not in self.columns:
             raise ParameterError(
-                "column",
-                "be one of the columns",
-                "" if column is None else repr(column),
+                "column", "be one of the columns", "" if column is None else repr(column),
                 listed_columns(self, column),
-            )
+            )  # fmt: skip
         return column
 
     def tally(self, *cells: Cell) -> Tally:

@@ -233,11 +233,9 @@ def _guarded(work: Callable[[], Any]) -> Any:
         return work()
     except Exception:  # noqa: BLE001 - every engine has its own errors
         raise ParameterError(
-            "data",
-            "be readable to the end",
-            "a lazy frame whose engine failed",
+            "data", "be readable to the end", "a lazy frame whose engine failed",
             "Collect the frame to see why.",
-        ) from None
+        ) from None  # fmt: skip
 
 
 def _streamed(frame: Any, rows: int) -> Iterator[Any]:

@@ -491,11 +491,9 @@ def threads() -> int:
         return os.cpu_count() or 1
     if not (typed.isdecimal() and int(typed)):
         raise ParameterError(
-            "the variable SOURDINE_THREADS",
-            "be a positive integer",
-            repr(typed),
+            "the variable SOURDINE_THREADS", "be a positive integer", repr(typed),
             "Use 1, or unset it.",
-        )
+        )  # fmt: skip
     return int(typed)
 
 

@@ -250,23 +250,17 @@ class Reading:
         if self.thousands == self.point:
             other = "," if self.point == "." else "."
             raise ParameterError(
-                "thousands",
-                "differ from the decimal separator",
-                f"{self.point!r} for both",
-                "Use {thousands}.",
-                thousands=other,
-            )
+                "thousands", "differ from the decimal separator", f"{self.point!r} for both",
+                "Use {thousands}.", thousands=other,
+            )  # fmt: skip
         set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
         _ = self.dates
         for symbol in self.symbols:
             if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
                 raise ParameterError(
-                    "symbols",
-                    "contain no characters of numbers and no leading or trailing blanks",
-                    given(symbol),
-                    "Use {symbols}.",
-                    symbols=("€", "cm"),
-                )
+                    "symbols", "contain no characters of numbers and no leading or trailing blanks",
+                    given(symbol), "Use {symbols}.", symbols=("€", "cm"),
+                )  # fmt: skip
 
     @classmethod
     def of(cls, read: object) -> Reading:
@@ -289,12 +283,9 @@ class Reading:
         for name in read:
             if name not in known:
                 raise ParameterError(
-                    "read",
-                    f"hold only {', '.join(known)}",
-                    given(name),
-                    "Use {read}.",
+                    "read", f"hold only {', '.join(known)}", given(name), "Use {read}.",
                     read={"decimal": ","},
-                )
+                )  # fmt: skip
         try:
             return cls(**read)
         except ParameterError as error:
@@ -380,12 +371,9 @@ def _require(value: object, name: str, known: tuple[object, ...], example: objec
     if not any(type(value) is type(each) and value == each for each in known):
         listed = ", ".join(map(repr, known[:-1]))
         raise ParameterError(
-            name,
-            f"be {listed} or {known[-1]!r}",
-            given(value),
-            f"Use {{{name}}}.",
+            name, f"be {listed} or {known[-1]!r}", given(value), f"Use {{{name}}}.",
             **{name: example},
-        )
+        )  # fmt: skip
 
 
 def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ...]:
@@ -408,12 +396,9 @@ def _encoding(name: object) -> str:
         found = ""
     if not (found in _WIDE or _NARROW.fullmatch(found)):
         raise ParameterError(
-            "encoding",
-            "be a Python encoding that can be read line by line",
-            given(name),
-            "Use {encoding}, or another such as utf-16.",
-            encoding="cp1252",
-        )
+            "encoding", "be a Python encoding that can be read line by line", given(name),
+            "Use {encoding}, or another such as utf-16.", encoding="cp1252",
+        )  # fmt: skip
     return found
 
 

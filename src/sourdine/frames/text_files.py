@@ -193,12 +193,10 @@ def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
 def _unmarked(encoding: str) -> ParameterError:
     """Return the error for a file without the byte order mark that its encoding requires."""
     return ParameterError(
-        "encoding",
-        "specify the byte order, as the file begins without a byte order mark",
-        repr(encoding),
-        "Use {encoding}, or the same with be, or omit it if the file is in UTF-8.",
+        "encoding", "specify the byte order, as the file begins without a byte order mark",
+        repr(encoding), "Use {encoding}, or the same with be, or omit it if the file is in UTF-8.",
         encoding=f"{encoding}-le",
-    )
+    )  # fmt: skip
 
 
 def _is_simple(block: bytes) -> bool:
@@ -465,11 +463,9 @@ def _named(own: Header, path: str) -> Header:
     names = next(records(path, own.layout), [])
     if not any(names):
         raise ParameterError(
-            "a CSV file",
-            "begin with a header line of column names",
-            f"an empty file {path!r}",
+            "a CSV file", "begin with a header line of column names", f"an empty file {path!r}",
             "Write a header, such as age,income.",
-        )
+        )  # fmt: skip
     twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
     return replace(own, names=tuple(distinct_names(names)), twice=twice)
 
@@ -486,11 +482,9 @@ def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str
             cells += _strict_cells(path, head, head.names.index(name))
         except (UnicodeError, csv.Error):
             raise ParameterError(
-                Path(path).name,
-                "be a well-formed CSV file",
-                "",
+                Path(path).name, "be a well-formed CSV file", "",
                 "Save it in UTF-8 or declare its encoding, and close every quote.",
-            ) from None
+            ) from None  # fmt: skip
     return cells
 
 
@@ -508,11 +502,9 @@ def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
                 continue
             if len(row) != fields or (blank and fields > 1):
                 raise ParameterError(
-                    Path(path).name,
-                    f"have {fields} cells in every line",
-                    "",
+                    Path(path).name, f"have {fields} cells in every line", "",
                     "Quote cells that contain the separator.",
-                )
+                )  # fmt: skip
             yield from [None] * blank
             yield row[place] or None
             blank = 0

@@ -134,11 +134,9 @@ def _read(
 
 def _unknown(engine: Engine, name: str) -> ParameterError:
     return ParameterError(
-        "formula",
-        "name existing columns",
-        repr(name),
+        "formula", "name existing columns", repr(name),
         f"{listed_columns(engine, name)} Texts are written in single quotes.",
-    )
+    )  # fmt: skip
 
 
 # ---- The engine ----------------------------------------------------------------------------------

@@ -36,18 +36,14 @@ def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
     for path, key, table in tables:
         if key not in engine.columns:
             raise ParameterError(
-                "lookup",
-                "join by columns of the data",
-                given(key),
+                "lookup", "join by columns of the data", given(key),
                 f"{listed_columns(engine, key)} The table and the data must both have it.",
-            )
+            )  # fmt: skip
         if key not in table.columns:
             raise ParameterError(
-                "lookup",
-                f"join by a column that {path!r} has",
-                given(key),
+                "lookup", f"join by a column that {path!r} has", given(key),
                 f"Its columns are: {', '.join(map(repr, table.columns))}.",
-            )
+            )  # fmt: skip
         places = _places(table.column(key), path, key)
         types = ColumnTypes({key: type_of(engine.declared(key), key)}, engine.reading)
         by = text_of_column(key, types)
@@ -56,11 +52,9 @@ def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
                 continue
             if name in engine.columns or name in found:
                 raise ParameterError(
-                    "lookup",
-                    f"add columns that the data do not have, with {path!r}",
-                    given(name),
+                    "lookup", f"add columns that the data do not have, with {path!r}", given(name),
                     "Rename the column of the table.",
-                )
+                )  # fmt: skip
             values, kind = _typed(table.column(name))
             pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
             found[name] = Formula("looked_up", (by,), pairs, kind)
@@ -85,23 +79,20 @@ def _places(column: Column, path: str, key: str) -> dict[str, int]:
     """Return the row of each key; a key that is there twice is refused."""
     if len(column) > MOST:
         raise ParameterError(
-            "lookup",
-            f"name tables of at most {MOST} rows",
-            given(path),
+            "lookup", f"name tables of at most {MOST} rows", given(path),
             "Add the columns of a larger table to the data beforehand.",
-        )
+        )  # fmt: skip
     places: dict[str, int] = {}
     for i, text in enumerate(column.texts.tolist()):
         if text is None:
             continue
         if text in places:
             raise ParameterError(
-                "lookup",
-                f"name tables with one row for each {key}",
+                "lookup", f"name tables with one row for each {key}",
                 f"{text[:40]!r} twice in {path!r}",
                 "Tables are public: each of your rows finds at most one of theirs. Two tables "
                 "with private rows cannot be joined, as one person would change many rows.",
-            )
+            )  # fmt: skip
         places[text] = i
     return places
 

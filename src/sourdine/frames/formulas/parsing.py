@@ -193,11 +193,10 @@ def parsed(text: str) -> Formula:
         found = []
     if len(found) != 1 or found[0] is None:
         refuse(
-            "be one expression",
-            repr(text) if len(text) < 80 else "",
+            "be one expression", repr(text) if len(text) < 80 else "",
             f"Write it as in SQL: {EXAMPLE}. A column whose name is no word is written in double "
             'quotes: "household size".',
-        )
+        )  # fmt: skip
     return node(found[0])
 
 
@@ -249,10 +248,9 @@ def _require_a_pair(tree: Any) -> None:
     """Refuse comparisons that mean something else than they seem to: in a row, or with null."""
     if type(tree.this).__name__ in COMPARISONS:
         refuse(
-            "compare two values at a time",
-            repr(str(tree.sql())),
+            "compare two values at a time", repr(str(tree.sql())),
             "Join two comparisons with and: age > 10 and age < 30.",
-        )
+        )  # fmt: skip
     if "Null" in {type(tree.this).__name__, type(tree.expression).__name__}:
         refuse(
             "not compare with null, which is never true", repr(str(tree.sql())),
@@ -269,10 +267,9 @@ def _column(tree: Any, _: int) -> Formula:
     quoted = tree.this.args.get("quoted")
     if any(tree.args.get(part) for part in ("table", "db", "catalog")):
         refuse(
-            "name columns without a table",
-            repr(".".join(part.name for part in tree.parts)),
+            "name columns without a table", repr(".".join(part.name for part in tree.parts)),
             "A column whose name has a dot is written in double quotes.",
-        )
+        )  # fmt: skip
     if not quoted and name.lower() in CHANGING_NAMES:
         _changing(name)
     return Formula("column", value=name)
@@ -364,10 +361,9 @@ def _interval(tree: Any, _: int) -> Formula:
     written = tree.this.this if type(tree.this).__name__ == "Literal" else None
     if name in {"month", "quarter", "year", "decade", "century"}:
         refuse(
-            "have intervals of a fixed length",
-            f"interval in {name}s",
+            "have intervals of a fixed length", f"interval in {name}s",
             "Use weeks, days, hours, minutes or seconds; or compare year(d) and month(d).",
-        )
+        )  # fmt: skip
     try:
         micros = float(str(written)) * UNITS[name]
     except (ValueError, KeyError):
@@ -398,10 +394,9 @@ def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
     known = NAMES.get(name)
     if known is None and name in INEXACT:
         refuse(
-            "use functions that every engine computes alike",
-            repr(name),
+            "use functions that every engine computes alike", repr(name),
             "Its last digits differ between engines: compute it before, as a column.",
-        )
+        )  # fmt: skip
     if known is None:
         meant = did_you_mean(name, list(NAMES))
         listed = f"Known functions: {', '.join(sorted(FUNCTIONS))}."
@@ -414,19 +409,17 @@ def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
 
 def _aggregate(name: str) -> NoReturn:
     refuse(
-        "be computed from one row alone",
-        f"{name!r}, which is computed from several rows",
+        "be computed from one row alone", f"{name!r}, which is computed from several rows",
         "Ask for it as a statistic.",
-    )
+    )  # fmt: skip
 
 
 def _changing(name: str) -> NoReturn:
     refuse(
-        "give the same value each time",
-        f"{name!r}, which does not",
+        "give the same value each time", f"{name!r}, which does not",
         "Write the value, such as date '2024-12-31'. A column of that name is written in double "
         "quotes.",
-    )
+    )  # fmt: skip
 
 
 def _one(operation: str) -> Callable[[Any, int], Formula]:
@@ -445,11 +438,10 @@ _READERS: dict[str, Callable[[Any, int], Formula]] = {
 def _refused(tree: Any, kind: str) -> NoReturn:
     if kind in {"Subquery", "Select", "Exists", "Union", "With", "Table"}:
         refuse(
-            "be computed from one row alone",
-            "a query inside",
+            "be computed from one row alone", "a query inside",
             "Ask for what it selects as a statistic of its own; columns of a public table are "
             "added by {lookup}.",
-        )
+        )  # fmt: skip
     if kind in {"Window", "WithinGroup", "Filter", "IgnoreNulls"}:
         refuse("be computed from one row alone", "a window over several rows", "Omit over (...).")
     if kind in {"Any", "All"}:

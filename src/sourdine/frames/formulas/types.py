@@ -73,10 +73,9 @@ def type_of(declared: Declared | None, column: str = "") -> Type | None:
             return BOOLEAN
         return INTEGER if _INTEGERS.fullmatch(written) else FLOAT
     return refuse(
-        "name columns of single numbers, texts or dates",
-        f"{column!r} of type {declared.dtype}",
+        "name columns of single numbers, texts or dates", f"{column!r} of type {declared.dtype}",
         "Put single values into a separate column.",
-    )
+    )  # fmt: skip
 
 
 @frozen

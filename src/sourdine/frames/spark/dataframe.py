@@ -96,11 +96,9 @@ def _told_without_data(work: Callable[[], Any]) -> Any:
         raise
     except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
-            "data",
-            "be readable to the end",
-            "a Spark frame whose query failed",
+            "data", "be readable to the end", "a Spark frame whose query failed",
             "See Spark's log: an expression in the frame may fail on a value.",
-        ) from None
+        ) from None  # fmt: skip
 
 
 @contextmanager
@@ -198,11 +196,9 @@ def require_determined(frame: Any) -> None:
     found = _drawn(frame)
     if found is not None:
         raise ParameterError(
-            "data",
-            "be the same each time they are read",
-            f"a Spark frame with {found}",
+            "data", "be the same each time they are read", f"a Spark frame with {found}",
             "Write it to a table or a folder, and pass that.",
-        )
+        )  # fmt: skip
 
 
 def _drawn(frame: Any) -> str | None:

@@ -151,11 +151,9 @@ def _refusal(
     else:
         hint = f"Set {_PYTHON} to python{version} where Spark is started."
     return ParameterError(
-        "the Python of Spark's executors",
-        f"be Python {version} with {' and '.join(_COMPILED)}",
-        found,
-        hint,
-    )
+        "the Python of Spark's executors", f"be Python {version} with {' and '.join(_COMPILED)}",
+        found, hint,
+    )  # fmt: skip
 
 
 def _send(session: Any, names: Sequence[str]) -> None:

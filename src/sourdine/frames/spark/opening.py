@@ -78,21 +78,18 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
         raise ParameterError(
             "encoding",
             "be an encoding that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
-            repr(encoding),
-            "Save the file in one of them, or omit --engine.",
-        )
+            repr(encoding), "Save the file in one of them, or omit --engine.",
+        )  # fmt: skip
     where = "" if "://" in name else f"; the current folder is {str(Path.cwd())!r}"
     if condition in {"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}:
         if what == "the table":
             raise ParameterError(what, "exist", repr(name), "Check the name.")
         raise MissingFileError(what, "exist", name, f"Check the path{where}.")
     raise ParameterError(
-        what,
-        "be readable by Spark",
-        repr(name),
+        what, "be readable by Spark", repr(name),
         "Spark reads CSV and folders of Parquet files. A colon is only allowed in an "
         "address such as s3a://bucket/name, whose file system Spark must support.",
-    )
+    )  # fmt: skip
 
 
 def is_text(path: str) -> bool:
@@ -144,11 +141,9 @@ def _session(master: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError(
-            "spark",
-            "be installed",
-            "",
+            "spark", "be installed", "",
             "In the checkout, run pip install '.[spark]', and install Java 17.",
-        ) from None
+        ) from None  # fmt: skip
     where = master or "local[*]"
     builder = SparkSession.builder.appName("sourdine")
     if where.startswith("sc://"):
@@ -165,11 +160,9 @@ def _session(master: str | None) -> Any:
         session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
-            "master",
-            "be a Spark master that can be reached",
-            repr(where),
+            "master", "be a Spark master that can be reached", repr(where),
             "Check its address, and that Java 17 is installed: on the path, or in JAVA_HOME.",
-        ) from None
+        ) from None  # fmt: skip
     if not where.startswith("sc://"):
         session.sparkContext.setLogLevel("OFF")
         OPENED.append(session)
