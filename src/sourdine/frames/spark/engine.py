@@ -446,7 +446,6 @@ class Spark(Remote):
         return int(self._counted(Asked(()))[1].sum())
 
     def groups(self, cells: Named) -> Iterator[Groups]:
-        """Yield the slots that occur, and their counts: one query."""
         yield self._counted(Asked(tuple(cells)))
 
     def present(self, name: str) -> int:
@@ -545,25 +544,27 @@ class Spark(Remote):
         single = list(dict.fromkeys(served.values()))
         found = [self._alone(single[0])] if len(single) == 1 else self._on_executors(single)
         answers = dict(zip(single, found, strict=True))
-        return [_part(own, answers[served[own]]) for own in asked]
+        parts: list[Answer] = []
+        for own in asked:
+            slots, numbers = answers[served[own]]
+            wanted = 1 if own.most is None else own.most + 2  # of the numbers that were computed
+            parts.append((slots, [each[:wanted] for each in numbers]))
+        return parts
 
     def _alone(self, asked: Asked) -> Answer:
         keys = [self._key(*each) for each in asked.cells]
         known = [key for key in keys if key is not None]
-        if len(known) < len(keys) or not self._is_plain(asked, known):
-            return self._on_executors([asked])[0]
-        return self._by_spark(asked, known)
+        cell: Any = asked.cells[-1][1] if asked.cells else None
+        plain = len(known) == len(keys)  # Spark itself can compute the sums, or the windows
+        if asked.within is not None:
+            plain = plain and len(asked.within) <= FEW and known[-1].direct
+        elif asked.most is not None:
+            plain = plain and fits(cell.grid.last, asked.most)
+        return self._by_spark(asked, known) if plain else self._on_executors([asked])[0]
 
     def _key(self, name: str, cell: Cell) -> SparkKey | None:
         standard = self._kinds[name] != "text" or not (cell.numeric or cell.dated)
         return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
-
-    def _is_plain(self, asked: Asked, keys: Sequence[SparkKey]) -> bool:
-        """Return whether Spark itself can compute the sums, or the windows."""
-        cell: Any = asked.cells[-1][1] if asked.cells else None
-        if asked.within is not None:
-            return len(asked.within) <= FEW and keys[-1].direct
-        return asked.most is None or fits(cell.grid.last, asked.most)
 
     def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
         """Run a query by expressions alone."""
@@ -589,20 +590,14 @@ class Spark(Remote):
             shifts.append(own)
         found = guarded(rows.groupBy(*names).agg(*sums).toArrow).to_pydict()
         slots = [
-            self._slots_of(key, each, found[n])
-            for n, key, each in zip(names, keys, asked.axes, strict=False)
+            np.asarray(found[n] if key.direct else of.slots(Column.of(found[n])), np.int64)
+            for n, key, (_, of) in zip(names, keys, asked.axes, strict=False)
         ]
         numbers = [
             [sum((found[n][i] or 0) << shift for n, shift in own) for own in shifts]
             for i in range(len(found["n"]))
         ]
         return slots, numbers
-
-    def _slots_of(self, key: SparkKey, named: tuple[str, Cell], values: list[Any]) -> Whole:
-        if key.direct:
-            return np.array(values, np.int64)
-        column = Column.of(values)
-        return np.asarray(named[1].slots(column), np.int64)
 
     def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
         """Run queries in Python on the executors, with the slots that Spark can compute."""
@@ -662,11 +657,8 @@ class Spark(Remote):
         f, kind = self._e.functions, self._kinds[unit]
         plain = self._e.plain(self._place[unit], kind)
         person = sortable(self._e, plain, kind)
-        rows = (
-            self._frame.select(person.alias("who"))
-            .groupBy("who")
-            .agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
-        )
+        people = self._frame.select(person.alias("who")).groupBy("who")
+        rows = people.agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
         found = guarded(rows.groupBy("n").agg(f.count(f.lit(1)).alias("people")).toArrow)
         both = (found.column(name).to_pylist() for name in ("n", "people"))
         return dict(zip(*both, strict=True))
@@ -676,12 +668,12 @@ class Spark(Remote):
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         key, place = self._key(name, keys), self._place[name]
+        codes = range(len(keys.categories))
         if key is not None and key.direct:
-            of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]
+            of = (key.expression == self._e.whole(code) for code in codes)
             return [self._other(self._frame.filter(own)) for own in of]
         rows = plain(self._frame, self._e, self._placed_kinds)
-        chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
-        return [self._read(mapped(rows, own, rows.schema)) for own in chosen]
+        return [self._read(mapped(rows, Chosen(place, keys, code), rows.schema)) for code in codes]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
@@ -785,15 +777,8 @@ def _serves(answered: Asked, asked: Asked) -> bool:
         return answered == asked
     if asked.most is None:
         return answered.axes == asked.axes
-    return (
-        answered.cells == asked.cells and answered.most is not None and answered.most >= asked.most
-    )
-
-
-def _part(asked: Asked, answer: Answer) -> Answer:
-    """Return the requested numbers out of those that were computed."""
-    slots, numbers = answer
-    return slots, [own[: 1 if asked.most is None else asked.most + 2] for own in numbers]
+    most = -1 if answered.most is None else answered.most
+    return answered.cells == asked.cells and most >= asked.most
 
 
 def _texts(values: Any) -> list[str | None]:
@@ -802,10 +787,8 @@ def _texts(values: Any) -> list[str | None]:
         return list(values.to_pylist())
     except UnicodeDecodeError:
         pass
-    found: list[str | None] = []
-    for value in values:
-        try:
-            found.append(value.as_py())
-        except UnicodeDecodeError:
-            found.append(None)
+    found: list[str | None] = [None] * len(values)
+    for i, value in enumerate(values):
+        with suppress(UnicodeDecodeError):
+            found[i] = value.as_py()
     return found
