@@ -87,14 +87,7 @@ def grouped(relation: Any, kinds: Mapping[str, str], how: Reduction, reading: Re
     unit = sql.person(how.unit, kinds[how.unit])
     rows = {"person": unit if kinds[how.unit] in {"integer", "boolean"} else f"encode({unit})"}
     if how.column is not None:
-        kind = kinds[how.column]
-        rows["r"] = (
-            f"CASE WHEN {sql.present(how.column, kind)} THEN 1 END"
-            if how.counts
-            else sql.moment_of_row(how.column, kind)
-            if how.dated
-            else sql.row_of_person(how, kind, reading)
-        )
+        rows["r"] = sql.row_of_person(how, how.column, kinds[how.column], reading)
     if how.order is not None:
         rows["d"] = sql.earliness(how.order, kinds[how.order])
     shared = {f"g{i}": sql.shared(name, kinds[name]) for i, name in enumerate(how.groups)}
@@ -205,7 +198,9 @@ class Duck(Engine):
         self.parsed, self._part, self._connection = parsed, False, connection
         self._note(_types_of(relation), relation.columns if parsed else untyped)
         floats = "float" in self._kinds.values()
-        self._infers = floats and connection is None and _reads_parquet(relation)
+        self._infers = (
+            floats and connection is None and "PARQUET" in str(guarded(relation.explain)).upper()
+        )
         self._held = _with_nan(relation) if self._infers else relation
         self._later: Callable[[], Any] = lambda: relation
 
@@ -568,10 +563,6 @@ class Duck(Engine):
 
 def _types_of(relation: Any) -> dict[str, Any]:
     return dict(zip(relation.columns, relation.types, strict=True))
-
-
-def _reads_parquet(relation: Any) -> bool:
-    return "PARQUET" in str(guarded(relation.explain)).upper()
 
 
 def _with_nan(relation: Any) -> Any:

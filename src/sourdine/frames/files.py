@@ -205,7 +205,10 @@ def _opened(
         _require_different_columns(connection, files)
         rows = _scanned(connection, _parquet(files))
         if named:
-            rows = _with_folders(rows, _scanned(connection, _parquet(files, PATH)), named)
+            # they replace columns of the same name in files
+            own = [sql.name(c) for c in rows.columns if c not in named]
+            own += [f"{value} AS {sql.name(c)}" for c, value in named.items()]
+            rows = _scanned(connection, _parquet(files, PATH)).project(", ".join(own))
         engine: Engine = Duck(rows, connection, untyped=named)
     elif named:
         raise ParameterError(
@@ -382,13 +385,6 @@ def _require_different_columns(connection: Any, files: Sequence[str]) -> None:
 def _parquet(files: Sequence[str], path: str | None = None) -> str:
     named = "" if path is None else f", filename = {sql.string(path)}"
     return f"read_parquet({_listed(files)}, hive_partitioning = false{named})"
-
-
-def _with_folders(rows: Any, with_path: Any, named: Mapping[str, str]) -> Any:
-    """Add the columns named by folders; they replace columns of the same name in files."""
-    own = [sql.name(c) for c in rows.columns if c not in named]
-    added = [f"{value} AS {sql.name(c)}" for c, value in named.items()]
-    return with_path.project(", ".join([*own, *added]))
 
 
 def _joined(scans: Sequence[tuple[str, Header]]) -> str:

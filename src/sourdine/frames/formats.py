@@ -464,7 +464,10 @@ def _record(text: str) -> dict[str, Any]:
         return {}
     if not isinstance(found, dict):
         return {}
-    return found if text.isascii() and "\\" not in text else _without_halves(found)
+    if text.isascii() and "\\" not in text:
+        return found
+    # halves of surrogate pairs, which JSON can write (\ud800) and UTF-8 cannot
+    return {_well_formed(key): _well_formed(value) for key, value in found.items()}
 
 
 def _whole(digits: str) -> int | float:
@@ -472,11 +475,6 @@ def _whole(digits: str) -> int | float:
 
 
 _decode = json.JSONDecoder(parse_int=_whole).decode
-
-
-def _without_halves(record: dict[str, Any]) -> dict[str, Any]:
-    r"""Replace halves of surrogate pairs, which JSON can write (``\ud800``) and UTF-8 cannot."""
-    return {_well_formed(key): _well_formed(value) for key, value in record.items()}
 
 
 def _well_formed(value: Any) -> Any:

@@ -14,7 +14,14 @@ from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
 from sourdine.frames.engine import Asked, Engine, listed_columns, name_twice
 from sourdine.frames.grouped import Partition, WeightedRows, occurring
-from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
+from sourdine.frames.memory import (
+    UNNAMED,
+    Column,
+    Memory,
+    declared_by_numpy,
+    memory_of_frame,
+    memory_of_series,
+)
 from sourdine.frames.reading import STANDARD, Reading
 from sourdine.noise import SYSTEM
 
@@ -40,22 +47,17 @@ def open_data(data: object, reading: Reading = STANDARD) -> Engine:
         from sourdine.frames.files import open_file
 
         return open_file(fspath(data), reading)
-    engine = _of_memory(data)
-    engine.reading = reading
-    return engine
-
-
-def _of_memory(data: object) -> Engine:
     if isinstance(data, np.ndarray):
         _require_one_dimension(data)
         types = {UNNAMED: declared_by_numpy(data.dtype)}
-        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
-    if isinstance(data, (list, tuple, range)):
+        engine: Engine = Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
+    elif isinstance(data, (list, tuple, range)):
         column, _ = _column(data)  # now, since a list may grow
-        return Memory({UNNAMED: column}, len(column))
-    if isinstance(data, Mapping):
-        return _of_dict(data)
-    return _of_native(data)
+        engine = Memory({UNNAMED: column}, len(column))
+    else:
+        engine = _of_dict(data) if isinstance(data, Mapping) else _of_native(data)
+    engine.reading = reading
+    return engine
 
 
 def _column(values: Any) -> tuple[Column, Declared | None]:
@@ -133,7 +135,7 @@ def _of_native(data: object) -> Engine:
     try:
         frame: Any = nw.from_native(data, allow_series=True)
     except TypeError:
-        return _of_batches(data)
+        return _of_export(data)
     except DuplicateError:
         raise name_twice() from None
     if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
@@ -144,8 +146,6 @@ def _of_native(data: object) -> Engine:
         from sourdine.frames.lazy import LazyEngine
 
         return LazyEngine(frame)
-    from sourdine.frames.memory import memory_of_frame, memory_of_series
-
     return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
 
 
@@ -161,15 +161,13 @@ def is_spark(data: object) -> bool:
     return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
 
 
-def _of_batches(data: object) -> Engine:
+def _of_export(data: object) -> Engine:
+    """Return the engine of a dataset, or of any other object that exports Arrow data."""
     from sourdine.frames.batches import batches_of_dataset, is_dataset
-
-    return batches_of_dataset(data) if is_dataset(data) else _of_capsule(data)
-
-
-def _of_capsule(data: object) -> Engine:
     from sourdine.frames.duck import exports_arrow, open_capsule
 
+    if is_dataset(data):
+        return batches_of_dataset(data)
     if not exports_arrow(data):
         raise _no_data(data) from None
     return open_capsule(data)

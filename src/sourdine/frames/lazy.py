@@ -257,15 +257,16 @@ def _counted(frame: Any, axes: int, summed: Any = None) -> tuple[list[Column], W
     return [column_of_series(found.get_column(n)) for n in names], counts
 
 
-def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001
+def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001, PLR0911
     """Return the key of a cell, and whether it is the slot itself or the raw value."""
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    of_octaves = isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)
-    if of_octaves or isinstance(cell, (Ticked, Present)):
-        there = _there(c, dtype) if isinstance(cell, Present) else None
-        return (c, False) if there is None else (_slot_if(there), True)
+    if isinstance(cell, Present):
+        there = _there(c, dtype)
+        return (c, False) if there is None else (_chosen(there, nw.lit(0)), True)
+    if isinstance(cell, Ticked) or (isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)):
+        return c, False
     if cell.dated:
         return _dated(cell, c, dtype, polars)
     whole = is_whole(dtype)
@@ -300,9 +301,9 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
     return _slot(cell, instant, none, whole=True, polars=polars), True
 
 
-def _slot_if(there: Any) -> Any:
-    """Return slot 0 for present values."""
-    return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+def _chosen(there: Any, found: Any) -> Any:
+    """Return a slot where it is there, else -1."""
+    return nw.when(there).then(found).otherwise(nw.lit(-1)).cast(nw.Int64)
 
 
 def _comes_back(dtype: Any, *, floats: bool = True) -> bool:
@@ -327,7 +328,7 @@ def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool, polars: bool) 
     """Return the slot of a number; one that is missing is computed as 0, which no cast refuses."""
     present = nw.when(none).then(nw.lit(0 if whole else 0.0)).otherwise(x)
     found = slot(cell, present, _Narwhals(polars), whole=whole)
-    return nw.when(none).then(nw.lit(-1)).otherwise(found).cast(nw.Int64)
+    return _chosen(~none, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,14 @@ def instants_of_series(series: Any) -> Whole | None:
             return counted(np.asarray(whole.to_numpy(), np.int64), unit)
         if kind.is_pyarrow():
             return _of_arrow(native, unit)
-        return _of_pandas(native, unit) if kind.is_pandas() else None
+        if not kind.is_pandas():
+            return None
+        if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
+            import pyarrow as pa
+
+            return _of_arrow(pa.chunked_array(native.array.__arrow_array__()), unit)
+        plain = native if native.dt.tz is None else native.dt.tz_convert(None)
+        return instants_of(plain.to_numpy())
     except Exception:  # noqa: BLE001 - every engine has its own errors
         return None
 
@@ -73,15 +80,6 @@ def _of_arrow(native: Any, unit: str) -> Whole:
         return counted(x, unit)
     instants = counted(x, "ms")
     return np.where(instants == NOWHERE, NOWHERE, instants // DAY * DAY)
-
-
-def _of_pandas(native: Any, unit: str) -> Whole:
-    if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
-        import pyarrow as pa
-
-        return _of_arrow(pa.chunked_array(native.array.__arrow_array__()), unit)
-    plain = native if native.dt.tz is None else native.dt.tz_convert(None)
-    return instants_of(plain.to_numpy())
 
 
 # ---- Columns -------------------------------------------------------------------------------------
@@ -696,7 +694,8 @@ def column_of_series(series: Any) -> Column:
     declared = declared_by_series(series)
     holds = declared.holds if declared is not None and declared.holds in HOLDS else None
     if dtype.is_float():
-        return Column(np.asarray(series.to_numpy(), _float_kind(dtype)), holds=holds)
+        kind = np.float32 if dtype == nw.Float32 else np.float64
+        return Column(np.asarray(series.to_numpy(), kind), holds=holds)
     if dtype == nw.Boolean or is_whole(dtype):
         gone = np.asarray(series.is_null().to_numpy(), bool)
         filled = (
@@ -766,12 +765,6 @@ def _within_python(series: Any) -> Any:
     return nw.from_native(
         native.zip_with(inside.fill_null(value=False), native.clear(len(native))), series_only=True
     )
-
-
-def _float_kind(dtype: Any) -> type:
-    import narwhals as nw
-
-    return np.float32 if dtype == nw.Float32 else np.float64
 
 
 _FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998

@@ -64,7 +64,9 @@ def read_number(v: object) -> int | float | None:
     if isinstance(v, Decimal):
         v = _decimal_text(v)
     if isinstance(v, str):
-        return _written_number(v)
+        if _WHOLE.fullmatch(v):
+            return int(v)
+        return float(v) if _WRITTEN.fullmatch(v) else None
     if isinstance(v, (bool, np.bool_)):
         return float(v)
     if isinstance(v, np.timedelta64) or not isinstance(v, Real):
@@ -73,12 +75,6 @@ def read_number(v: object) -> int | float | None:
         return int(v)
     x = as_float(v)
     return None if isnan(x) else x
-
-
-def _written_number(text: str) -> int | float | None:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    return float(text) if _WRITTEN.fullmatch(text) else None
 
 
 def as_float(v: Real) -> float:
@@ -106,14 +102,10 @@ def read_text(v: object) -> str | None:
     if isinstance(v, (dt.date, np.datetime64)):
         return _date_text(v)
     if isinstance(v, Integral) and not isinstance(v, np.timedelta64):
-        return _whole_text(int(v))
+        return str(int(v)) if abs(int(v)) < 1 << 127 else hex(int(v))
     if isinstance(v, (float, np.floating)):
         return None if isnan(v) else float_text(float(v))
     return _other_text(v)
-
-
-def _whole_text(v: int) -> str:
-    return str(v) if abs(v) < 1 << 127 else hex(v)
 
 
 def float_text(x: float) -> str:

@@ -296,22 +296,17 @@ def _boolean(tree: Any, _: int) -> Formula:
 
 
 def _case(tree: Any, depth: int) -> Formula:
+    """Read ``case``, and ``if``, which is one with a single condition."""
     parts: list[Formula] = []
-    for one in tree.args["ifs"]:
+    whole = type(tree).__name__ == "Case"
+    for one in tree.args["ifs"] if whole else [tree]:
         condition = node(one.this, depth)
-        if tree.this is not None:
+        if whole and tree.this is not None:
             condition = Formula("=", (node(tree.this, depth), condition))
         parts += [condition, node(one.args["true"], depth)]
-    return Formula("case", (*parts, _otherwise(tree.args.get("default"), depth)))
-
-
-def _otherwise(tree: Any, depth: int) -> Formula:
-    return Formula("null") if tree is None else node(tree, depth)
-
-
-def _if(tree: Any, depth: int) -> Formula:
-    parts = (node(tree.this, depth), node(tree.args["true"], depth))
-    return Formula("case", (*parts, _otherwise(tree.args.get("false"), depth)))
+    otherwise = tree.args.get("default" if whole else "false")
+    parts.append(Formula("null") if otherwise is None else node(otherwise, depth))
+    return Formula("case", tuple(parts))
 
 
 def _in(tree: Any, depth: int) -> Formula:
@@ -427,7 +422,7 @@ def _one(operation: str) -> Callable[[Any, int], Formula]:
 
 
 _READERS: dict[str, Callable[[Any, int], Formula]] = {
-    "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _if,
+    "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _case,
     "In": _in, "Between": _between, "Is": _is, "Like": _like, "Cast": _cast, "TryCast": _cast,
     "Interval": _interval, "Extract": _extract, "Anonymous": _call, "Neg": _one("neg"),
     "Not": _one("not"), "Paren": lambda tree, depth: node(tree.this, depth),

@@ -45,9 +45,8 @@ def functions(frame: Any) -> Any:
 
 
 def windows(frame: Any) -> Any:
-    return import_module(
-        f"pyspark.sql.{'connect' if is_remote(frame) else 'classic'}.window"
-    ).Window
+    package = "connect" if is_remote(frame) else "classic"
+    return import_module(f"pyspark.sql.{package}.window").Window
 
 
 def is_remote(frame: Any) -> bool:
@@ -80,25 +79,21 @@ def declared(dtype: Any) -> Declared | None:
 def guarded(work: Callable[[], Any]) -> Any:
     """Run Spark; on failure, raise an error without its message, which may hold data."""
     with unlogged():
-        return _told_without_data(work)
+        try:
+            return work()
+        except ParameterError:
+            raise
+        except Exception:  # noqa: BLE001 - Spark has many types of errors
+            raise ParameterError(
+                "data", "be readable to the end", "a Spark frame whose query failed",
+                "See Spark's log: an expression in the frame may fail on a value.",
+            ) from None  # fmt: skip
 
 
 def condition_of(error: Exception) -> str | None:
     """Return Spark's name of an error condition."""
     told = getattr(error, "getCondition", None)
     return told() if callable(told) else None
-
-
-def _told_without_data(work: Callable[[], Any]) -> Any:
-    try:
-        return work()
-    except ParameterError:
-        raise
-    except Exception:  # noqa: BLE001 - Spark has many types of errors
-        raise ParameterError(
-            "data", "be readable to the end", "a Spark frame whose query failed",
-            "See Spark's log: an expression in the frame may fail on a value.",
-        ) from None  # fmt: skip
 
 
 @contextmanager
@@ -109,9 +104,8 @@ def unlogged() -> Iterator[None]:
     """
     from pyspark.logger import PySparkLogger
 
-    loggers = [
-        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
-    ]
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    loggers = [PySparkLogger.getLogger(name) for name in names]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
@@ -184,6 +178,9 @@ _DRAWN = (
 )
 _CALL = re.compile(rf"(?<![\w.`])({'|'.join(_DRAWN)})\(")
 _BRACKET = re.compile(r"[()]")
+_KEEPING_ORDER = {
+    "LocalLimit", "GlobalLimit", "Offset", "Project", "Filter", "SubqueryAlias"
+}  # fmt: skip
 _SECTION = re.compile(r"^== (.*) ==$", re.MULTILINE)
 
 
@@ -266,13 +263,7 @@ def _ordered(below: list[tuple[str, str, str]]) -> bool:
     for name, _, rest in below:
         if name == "Sort":
             return ", true" in rest
-        if name not in {
-            "LocalLimit",
-            "GlobalLimit",
-            "Offset",
-            "Project",
-            "Filter",
-            "SubqueryAlias",
-        }:
+        if name not in _KEEPING_ORDER:
             return False
+    return False
     return False
