@@ -13,10 +13,10 @@ from sourdine.frames.engine import Engine, cut, read_like, require_different
 from sourdine.frames.memory import Memory, declared_by_series, memory_of_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sourdine.frames.cells import Codes, Whole
-    from sourdine.frames.engine import Groups, Named, Occurring
+    from sourdine.frames.engine import Groups, Named, Occurring, Types
     from sourdine.frames.memory import Column, Declared
 
 
@@ -29,7 +29,7 @@ class Batches(Engine):
 
     def __init__(
         self,
-        types: Mapping[str, Declared | None],
+        types: Types,
         each: Callable[[list[str]], Iterator[Any]],
         whole: Callable[[list[str]], Any],
         count: Callable[[], int],

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes, Ranges, Ticks, Whole
-    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers
+    from sourdine.frames.engine import (
+        Axes,
+        Groups,
+        Named,
+        NamedTicks,
+        Occurring,
+        One,
+        Powers,
+        Sums,
+        Tallied,
+    )
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -265,9 +275,7 @@ class Duck(Engine):
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
 
-    def weighted(
-        self, cells: Named, weight: tuple[str, Ticks]
-    ) -> Iterator[tuple[list[Whole], Whole]]:
+    def weighted(self, cells: Named, weight: One) -> Iterator[Tallied]:
         """Yield the sums of weights, added up by DuckDB if it computes their ticks."""
         keys, relation = self._keys([*cells, weight])
         if not keys[-1].direct:
@@ -393,9 +401,7 @@ class Duck(Engine):
             self._rows().project(", ".join(values)).aggregate(f"{keys}, count(*) AS n", keys)
         )
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]] | None:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums | None:
         """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
         last = 0 if of is None else of[1].grid.last
@@ -416,10 +422,7 @@ class Duck(Engine):
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
     def _folded(
-        self,
-        axes: Sequence[tuple[str, Codes]],
-        keys: Sequence[sql.Key],
-        of: tuple[str, Ticks] | None,
+        self, axes: Axes, keys: Sequence[sql.Key], of: One | None
     ) -> list[tuple[Any, ...]] | None:
         """Return what `_summed` returns, by `sql.FOLD`; None if a value is NaN or far too large.
 
@@ -440,7 +443,7 @@ class Duck(Engine):
 
     def _summed(
         self,
-        axes: Sequence[tuple[str, Codes]],
+        axes: Axes,
         keys: Sequence[sql.Key],
         most: int,
         last: int,
@@ -616,7 +619,7 @@ def _floats(relation: Any) -> Iterator[NDArray[np.float64]]:
             yield values[start : start + _STREAMED]
 
 
-def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> tuple[list[Whole], Whole]:
+def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> Tallied:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
     table, missing = None, 0
     near = np.empty(_STREAMED)

@@ -32,9 +32,16 @@ if TYPE_CHECKING:
 
     Named = Sequence[tuple[str, Cell]]
     NamedTicks = Sequence[tuple[str, Ticks]]
+    One = tuple[str, Ticks]
+    Axes = Sequence[tuple[str, Codes]]
     Powers = Sequence[tuple[int, ...]]
+    Types = Mapping[str, Declared | None]
     Groups = tuple[list[Whole], Whole | None]
     """Slots along each axis, and the number of rows that have them (None: one each)."""
+    Tallied = tuple[list[Whole], Whole]
+    """Slots along each axis, and their counts or the sums of their weights."""
+    Sums = tuple[list[Whole], list[list[int]]]
+    """Slots along each axis, and the numbers of each."""
     Occurring = tuple[list[Column], Whole | None]
     """Values of columns, and the number of rows that have them (None: one each)."""
 
@@ -343,7 +350,7 @@ class Engine(ABC):
     """How numbers are written in texts."""
     away = False
     """Whether single rows never leave the engine: `slots` and `column` raise."""
-    _types: Mapping[str, Declared | None] = MappingProxyType({})
+    _types: Types = MappingProxyType({})
     _cuts: tuple[tuple[str, Codes, int], ...] = ()
     """Columns, keys and the code of the rows that an engine of `cut` selects as it counts."""
 
@@ -458,9 +465,7 @@ class Engine(ABC):
             sums = [a + b for a, b in zip(sums, cell.moments(ticks, counts, most), strict=True)]
         return sums
 
-    def weighted(
-        self, cells: Named, weight: tuple[str, Ticks]
-    ) -> Iterable[tuple[list[Whole], Whole]]:
+    def weighted(self, cells: Named, weight: One) -> Iterable[Tallied]:
         """Yield slots along each cell, and the sum of the weights' ticks of rows that have them.
 
         A missing weight is 0.
@@ -484,9 +489,7 @@ class Engine(ABC):
         """Return whether counting all ticks takes less time than counting blocks, then some."""
         return False
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]] | None:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums | None:
         """Return codes along axes, and for each the number of rows and the sums of powers.
 
         None if the engine has no better way than to count the ticks of each group.

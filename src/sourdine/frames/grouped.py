@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Ranges, Whole
-    from sourdine.frames.engine import Groups, Named, NamedTicks, Powers
+    from sourdine.frames.engine import Axes, Groups, Named, NamedTicks, One, Powers, Sums, Tallied
     from sourdine.frames.memory import Column, Declared
 
     Counted = tuple[Whole, Whole]
@@ -242,7 +242,7 @@ class Partition:
         self._last = (cell, (name, most), self._kept[asked])
         return self._last[2]
 
-    def _sums(self, of: tuple[str, Ticks] | None, most: int) -> list[list[int]]:
+    def _sums(self, of: One | None, most: int) -> list[list[int]]:
         """Return for each group its rows and, for a column, the sums of powers of ticks."""
         found = self.engine.sums(self._axes, of, most)
         if found is None:
@@ -299,7 +299,7 @@ class Partition:
             for parts in zip(sums, high, low, strict=True)
         ]
 
-    def cells(self, cells: Named) -> list[tuple[list[Whole], Whole]]:
+    def cells(self, cells: Named) -> list[Tallied]:
         """Return for each group the slots that occur along the cells, and their counts."""
         asked = tuple(cells)
         if asked not in self._kept:
@@ -318,7 +318,7 @@ class Partition:
             self._kept[asked] = [
                 ([slot[a:b] for slot in slots], tallied[a:b]) for a, b in pairwise(ends)
             ]
-        found: list[tuple[list[Whole], Whole]] = self._kept[asked]
+        found: list[Tallied] = self._kept[asked]
         return found
 
     def prefetch(self, asked: Asked) -> None:
@@ -412,13 +412,6 @@ def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str
 
 def _numbered(column: Column) -> tuple[list[str], Whole]:
     """Return the texts of a column, and the index of each value's text; -1 if it is missing."""
-    if column.kind in "biuf":
-        distinct, which = np.unique(column.data, return_inverse=True)
-        texts = [read_text(v) for v in distinct.tolist()]
-        names = sorted({t for t in texts if t is not None})
-        place = {text: i for i, text in enumerate(names)}
-        codes = np.array([-1 if t is None else place[t] for t in texts], np.int64)[which]
-        return names, codes if column.gone is None else np.where(column.gone, -1, codes)
     numbers: dict[str, int] = {}
     codes = column.by_text(lambda t: -1 if t is None else numbers.setdefault(t, len(numbers)))
     return list(numbers), codes
@@ -436,7 +429,7 @@ class WeightedRows(Counting):
 
     _why = "weighted rows are counted and not shown"
 
-    def __init__(self, rows: Engine, weight: tuple[str, Ticks]) -> None:
+    def __init__(self, rows: Engine, weight: One) -> None:
         super().__init__(rows)
         self._weight = weight
 
@@ -447,10 +440,10 @@ class WeightedRows(Counting):
         """Return the sum of all weights."""
         return sum(int(sums.sum()) for _, sums in self.unweighted.weighted([], self._weight))
 
-    def groups(self, cells: Named) -> Iterable[tuple[list[Whole], Whole]]:
+    def groups(self, cells: Named) -> Iterable[Tallied]:
         return self.unweighted.weighted(cells, self._weight)
 
-    def within(self, cells: Named, ranges: Ranges) -> Iterator[tuple[list[Whole], Whole]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Tallied]:
         for (w, *slots), counts in self.unweighted.within([self._weight, *cells], ranges):
             ticks = np.maximum(w, 0)
             yield slots, ticks if counts is None else ticks * counts
@@ -460,9 +453,7 @@ class WeightedRows(Counting):
         _, found = self.sums([], (name, cell), most)
         return found[0][1:] if found else [0] * (most + 1)
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]]:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums:
         """Return codes along axes, and for each the weights of rows and of powers of ticks."""
         added: dict[int, list[int]] = {}
         flat = Flat(cell for _, cell in axes)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sourdine.frames.cells import Cell, Edges, Ranges, Whole
-    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, One, Powers, Tallied
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Column, Declared, Memory
     from sourdine.frames.people import Reduction
@@ -74,9 +74,7 @@ class LazyEngine(Engine):
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
 
-    def weighted(
-        self, cells: Named, weight: tuple[str, Ticks]
-    ) -> Iterable[tuple[list[Whole], Whole]]:
+    def weighted(self, cells: Named, weight: One) -> Iterable[Tallied]:
         """Yield the sums of weights, added up by the engine if it computes their ticks."""
         direct, frame = self._keys([*cells, weight])
         if not (direct[-1] and cells):

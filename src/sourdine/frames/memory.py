@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Ticks, Whole
-    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers, Tally
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers, Tally, Types
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
@@ -507,7 +507,7 @@ class Memory(Engine):
         rows: int,
         part: Callable[[str, Cell, slice], Whole] | None = None,
         *,
-        types: Mapping[str, Declared | None] = MappingProxyType({}),
+        types: Types = MappingProxyType({}),
     ) -> None:
         self.columns = tuple(readers)
         self._readers, self._rows, self._part, self._types = readers, rows, part, types

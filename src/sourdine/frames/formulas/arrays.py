@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from operator import add, and_, eq, le, lt, mul, or_, sub
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -128,23 +129,26 @@ def _read(column: Column, kind: Type | None) -> Values:
 
 
 def _flags(known: Sequence[bool | None], which: Whole) -> Values:
-    true = np.array([one is True for one in known], np.bool_)
-    gone = np.array([one is None for one in known], np.bool_)
-    return Values(true[which], gone[which])
+    return _known(known, np.bool_, which)
+
+
+def _known(values: Sequence[Any], kind: Any, which: Any = slice(None)) -> Values:
+    """Return integers or truth values, of which None is missing, at the places of rows."""
+    data = np.array([0 if v is None else v for v in values], kind)
+    return Values(data[which], np.array([v is None for v in values], np.bool_)[which])
 
 
 def _integers(column: Column) -> Values:
     x = column.numbers
+    if x.dtype == np.uint64:
+        beyond = (x >> np.uint64(63)).astype(np.bool_)
+        return Values(np.where(beyond, 0, x).astype(np.int64), _either(column.gone, beyond))
     if x.dtype.kind in "iu":
-        if x.dtype == np.uint64:
-            beyond = (x >> np.uint64(63)).astype(np.bool_)
-            return Values(np.where(beyond, 0, x).astype(np.int64), _either(column.gone, beyond))
         return Values(x.astype(np.int64), column.gone)
     if x.dtype.kind == "f":
         return _whole(x)
-    there = [type(v) is int and -_INT64 <= v < _INT64 for v in x]
-    data = [v if own else 0 for v, own in zip(x, there, strict=True)]
-    return Values(np.array(data, np.int64), ~np.array(there, np.bool_))
+    there = (v if type(v) is int and -_INT64 <= v < _INT64 else None for v in x)
+    return _known(list(there), np.int64)
 
 
 def _constant(value: Any, kind: Type | None) -> Values:
@@ -218,10 +222,6 @@ def _divided(a: Any, b: Any) -> Any:
     return np.where(b == 0, np.nan, a / b)
 
 
-def _float_remainder(a: Any, b: Any) -> Any:
-    return a - b * np.trunc(_divided(a, b))
-
-
 def _float(_: Formula, own: list[Values]) -> Values:
     data, gone = own[0].data.astype(np.float64), own[0].gone
     return Values(data if gone is None else np.where(gone, np.nan, data))
@@ -239,16 +239,15 @@ def _round(x: Any) -> Any:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
-def _negate(_: Formula, own: list[Values]) -> Values:
-    (a,) = own
-    if _is_float(a):
-        return Values(-a.data)
-    return Values(-a.data, _either(a.gone, a.data == -_INT64))
+def _sized(f: Callable[[Any], Any]) -> Step:
+    """Return a step that keeps the size of a number; the least integer has no counterpart."""
 
+    def step(_: Formula, own: list[Values]) -> Values:
+        (a,) = own
+        gone = None if _is_float(a) else _either(a.gone, a.data == -_INT64)
+        return Values(f(a.data), gone)
 
-def _abs(_: Formula, own: list[Values]) -> Values:
-    (a,) = own
-    return Values(np.abs(a.data), None if _is_float(a) else _either(a.gone, a.data == -_INT64))
+    return step
 
 
 def _of_float(f: Callable[[Any], Any]) -> Step:
@@ -298,14 +297,13 @@ def _truth(x: Values) -> tuple[Any, Any]:
     return x.data & ~x.gone, ~x.data & ~x.gone
 
 
-def _and(_: Formula, own: list[Values]) -> Values:
-    (a, not_a), (b, not_b) = map(_truth, own)
-    return Values(np.asarray(a & b), np.asarray(~((a & b) | not_a | not_b)))
+def _logic(true: Callable[[Any, Any], Any], false: Callable[[Any, Any], Any]) -> Step:
+    def step(_: Formula, own: list[Values]) -> Values:
+        (a, not_a), (b, not_b) = map(_truth, own)
+        yes = np.asarray(true(a, b))
+        return Values(yes, np.asarray(~(yes | false(not_a, not_b))))
 
-
-def _or(_: Formula, own: list[Values]) -> Values:
-    (a, not_a), (b, not_b) = map(_truth, own)
-    return Values(np.asarray(a | b), np.asarray(~(a | b | (not_a & not_b))))
+    return step
 
 
 def _not(_: Formula, own: list[Values]) -> Values:
@@ -398,8 +396,7 @@ def _number_of(_: Formula, own: list[Values]) -> Values:
 
 def _time_of(_: Formula, own: list[Values]) -> Values:
     found = [None if text is None else read_instant(text) for text in own[0].texts]
-    data = np.array([v or 0 for v in found], np.int64)
-    return Values(data[own[0].data], np.array([v is None for v in found], np.bool_)[own[0].data])
+    return _known(found, np.int64, own[0].data)
 
 
 def _text_of(node: Formula, own: list[Values]) -> Values:
@@ -490,26 +487,23 @@ def _looked_up(node: Formula, own: list[Values]) -> Values:
         return Values(x.data, None, found)
     if node.type is FLOAT:
         return Values(np.array([np.nan if v is None else v for v in found], np.float64)[x.data])
-    kind = np.bool_ if node.type is BOOLEAN else np.int64
-    there = np.array([0 if v is None else v for v in found], kind)[x.data]
-    return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
+    return _known(found, np.bool_ if node.type is BOOLEAN else np.int64, x.data)
 
 
 _STEPS: dict[str, Step] = {
-    "add": _arithmetic(_add, lambda a, b: a + b),
-    "subtract": _arithmetic(_subtract, lambda a, b: a - b),
-    "multiply": _arithmetic(_multiply, lambda a, b: a * b),
+    "add": _arithmetic(_add, add),
+    "subtract": _arithmetic(_subtract, sub),
+    "multiply": _arithmetic(_multiply, mul),
     "quotient": _arithmetic(_quotient, lambda a, b: np.floor(_divided(a, b))),
-    "remainder": _arithmetic(_remainder, _float_remainder),
+    "remainder": _arithmetic(_remainder, lambda a, b: a - b * np.trunc(_divided(a, b))),
     "divide": lambda _, own: Values(np.asarray(_divided(own[0].data, own[1].data))),
-    "negate": _negate, "abs": _abs, "float": _float,
+    "negate": _sized(np.negative), "abs": _sized(np.abs), "float": _float,
     "whole": lambda _, own: _whole(own[0].data),
     "round": _of_float(_round), "floor": _of_float(np.floor), "ceil": _of_float(np.ceil),
     "sqrt": _of_float(np.sqrt),
-    "equal": _compare(lambda a, b: a == b), "less": _compare(lambda a, b: a < b),
-    "at_most": _compare(lambda a, b: a <= b),
-    "among": _among, "and": _and, "or": _or, "not": _not, "missing": _missing,
-    "choose": _choose, "coalesce": _coalesce,
+    "equal": _compare(eq), "less": _compare(lt), "at_most": _compare(le),
+    "among": _among, "and": _logic(and_, or_), "or": _logic(or_, and_), "not": _not,
+    "missing": _missing, "choose": _choose, "coalesce": _coalesce,
     "lower": _text(lambda _, text: text.translate(_LOWER)),
     "upper": _text(lambda _, text: text.translate(_UPPER)),
     "trim": _text(_trim), "substring": _text(_substring),

@@ -162,12 +162,11 @@ def _divisor(b: str) -> str:
     return f"nullif({b}, {double(0.0)})"
 
 
-def _negate(_: SqlOf, node: Formula, own: list[str]) -> str:
-    return f"(-{own[0]})" if node.of_floats else _narrow(f"0 - {_wide(own[0])}")
+def _sized(function: str, form: str) -> Step:
+    def step(_: SqlOf, node: Formula, own: list[str]) -> str:
+        return f"{function}({own[0]})" if node.of_floats else _narrow(form.format(_wide(own[0])))
 
-
-def _abs(_: SqlOf, node: Formula, own: list[str]) -> str:
-    return f"abs({own[0]})" if node.of_floats else _narrow(f"abs({_wide(own[0])})")
+    return step
 
 
 def _sqrt(_: SqlOf, __: Formula, own: list[str]) -> str:
@@ -296,7 +295,8 @@ def _looked_up(to: SqlOf, node: Formula, own: list[str]) -> str:
 _STEPS: dict[str, Step] = {
     "add": _arithmetic("+"), "subtract": _arithmetic("-"), "multiply": _arithmetic("*"),
     "divide": lambda _, __, own: f"({own[0]} / {_divisor(own[1])})",
-    "quotient": _quotient, "remainder": _remainder, "negate": _negate, "abs": _abs,
+    "quotient": _quotient, "remainder": _remainder,
+    "negate": _sized("-", "0 - {}"), "abs": _sized("abs", "abs({})"),
     "float": lambda _, __, own: f"CAST({own[0]} AS DOUBLE)", "whole": _whole, "sqrt": _sqrt,
     "round": _call("round"), "floor": _call("floor"), "ceil": _call("ceil"),
     "equal": _compare("="), "less": _compare("<"), "at_most": _compare("<="), "among": _among,

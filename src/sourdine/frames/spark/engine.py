@@ -39,7 +39,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sourdine.frames.cells import Cell, Codes, Ranges, Whole
-    from sourdine.frames.engine import Engine, Groups, Named, NamedTicks, Occurring, Powers
+    from sourdine.frames.engine import (
+        Axes,
+        Engine,
+        Groups,
+        Named,
+        NamedTicks,
+        Occurring,
+        One,
+        Powers,
+        Sums,
+        Tallied,
+    )
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -48,8 +59,6 @@ if TYPE_CHECKING:
     from sourdine.frames.spark.formulas import SparkOf
 
     Listed = tuple[tuple[int, int], ...]
-    One = tuple[str, Ticks]
-    Answer = tuple[list[Whole], list[list[int]]]
 
 
 # ---- Prefetched ranges of ticks ------------------------------------------------------------------
@@ -425,7 +434,7 @@ class Spark(Remote):
     def _forget(self) -> None:
         """Clear prefetched and cached answers."""
         self._foreseen: Counter[Asked] = Counter()
-        self._known: dict[Asked, Answer] = {}
+        self._known: dict[Asked, Sums] = {}
         self._planned = Planned()
 
     def afresh(self) -> Spark:
@@ -480,9 +489,7 @@ class Spark(Remote):
         found = guarded(rows.agg(*sums).toArrow).to_pydict()
         return [sum((found[name][0] or 0) << shift for name, shift in own) for own in shifts]
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]] | None:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums | None:
         """Return codes along axes, and for each the number of rows and the sums of powers."""
         return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
 
@@ -511,13 +518,13 @@ class Spark(Remote):
             of: Any = asked.cells[0]
             self._planned.add(of, asked.within)
 
-    def _counted(self, asked: Asked) -> tuple[list[Whole], Whole]:
+    def _counted(self, asked: Asked) -> Tallied:
         slots, found = self._answer(asked)
         return slots, np.array([own[0] for own in found], np.int64)
 
     # ---------------------------------------------------------------- answers
 
-    def _answer(self, asked: Asked) -> Answer:
+    def _answer(self, asked: Asked) -> Sums:
         """Return the slots that occur along the axes, and the numbers of each.
 
         Announced queries are run with it, and cached until they are made.
@@ -532,7 +539,7 @@ class Spark(Remote):
             return self._known[asked]
         return self._known.pop(asked)
 
-    def _asked_together(self, asked: Sequence[Asked]) -> list[Answer]:
+    def _asked_together(self, asked: Sequence[Asked]) -> list[Sums]:
         """Answer several queries in one Spark query.
 
         Lower powers of the same ticks are part of higher ones, and so is the number of rows.
@@ -544,14 +551,14 @@ class Spark(Remote):
         single = list(dict.fromkeys(served.values()))
         found = [self._alone(single[0])] if len(single) == 1 else self._on_executors(single)
         answers = dict(zip(single, found, strict=True))
-        parts: list[Answer] = []
+        parts: list[Sums] = []
         for own in asked:
             slots, numbers = answers[served[own]]
             wanted = 1 if own.most is None else own.most + 2  # of the numbers that were computed
             parts.append((slots, [each[:wanted] for each in numbers]))
         return parts
 
-    def _alone(self, asked: Asked) -> Answer:
+    def _alone(self, asked: Asked) -> Sums:
         keys = [self._key(*each) for each in asked.cells]
         known = [key for key in keys if key is not None]
         cell: Any = asked.cells[-1][1] if asked.cells else None
@@ -566,11 +573,11 @@ class Spark(Remote):
         standard = self._kinds[name] != "text" or not (cell.numeric or cell.dated)
         return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
 
-    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
+    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Sums:
         """Run a query by expressions alone."""
         f = self._e.functions
         rows = self._frame
-        name, cell = cast("tuple[str, Ticks]", asked.cells[-1] if asked.cells else ("", None))
+        name, cell = cast("One", asked.cells[-1] if asked.cells else ("", None))
         if asked.within is not None:
             place = self._place[name], self._kinds[name]
             slot = cast("Any", keys[-1].expression)
@@ -599,7 +606,7 @@ class Spark(Remote):
         ]
         return slots, numbers
 
-    def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
+    def _on_executors(self, asked: Sequence[Asked]) -> list[Sums]:
         """Run queries in Python on the executors, with the slots that Spark can compute."""
         f = self._e.functions
         placed = [
@@ -623,7 +630,7 @@ class Spark(Remote):
         keys, values = work.names[: 1 + work.axes], work.names[1 + work.axes :]
         added = mapped(rows, work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
         found = guarded(added.toArrow).to_pydict()
-        answers: list[Answer] = []
+        answers: list[Sums] = []
         for q, own in enumerate(asked):
             mine = [i for i, of in enumerate(found["q"]) if of == q]
             slots = [np.array([found[k][i] for i in mine], np.int64) for k in keys[1:]]
