@@ -37,6 +37,9 @@ class Batches(Engine):
         self.columns, self._types = tuple(types), types
         self._each, self._whole, self._count = each, whole, count
 
+    def declared(self, name: str) -> Declared | None:
+        return self._types[name]
+
     def rows(self) -> int:
         return sum(p.rows() for p in self._parts(())) if self._cuts else _guarded(self._count)
 

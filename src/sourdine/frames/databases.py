@@ -210,6 +210,9 @@ class Postgres(Remote):
     def kind(self, name: str) -> str | None:
         return self._type(name)[0]
 
+    def declared(self, name: str) -> Declared | None:
+        return self._types[name]
+
     def _type(self, name: str) -> tuple[str, str, Callable[[str], Any]]:
         return KINDS.get(self._numbers[name], TEXT)
 

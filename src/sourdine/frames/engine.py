@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import reduce
 from math import prod
 from operator import mul
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -350,7 +349,6 @@ class Engine(ABC):
     """How numbers are written in texts."""
     away = False
     """Whether single rows never leave the engine: `slots` and `column` raise."""
-    _types: Types = MappingProxyType({})
     _cuts: tuple[tuple[str, Codes, int], ...] = ()
     """Columns, keys and the code of the rows that an engine of `cut` selects as it counts."""
 
@@ -363,7 +361,7 @@ class Engine(ABC):
 
         Values are not read: a type is refused regardless of the rows.
         """
-        return self._types.get(name)
+        return None
 
     @abstractmethod
     def rows(self) -> int:

@@ -274,9 +274,9 @@ class TextFile(Duck):
 
     def _scan(self, path: str, head: Header) -> tuple[str, Header]:
         try:
-            if is_plain(path, head.layout):
+            if is_plain(path, head):
                 return path, head
-            copy = Copy(rewritten(path, head.layout))
+            copy = Copy(rewritten(path, head))
             self._copies.append(copy)
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None

@@ -13,6 +13,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,11 +50,11 @@ def open_format(
     Of JSON Lines ``reading`` names the columns. Of Excel files the first sheet is read if none is
     named.
     """
+    if ending.endswith(ARROW):
+        return open_arrow(files)
     if ending.endswith(EXCEL):
         return open_sheets(files, reading, sheet)
-    if ending.endswith(READSTAT):
-        return open_readstat(files, reading)
-    return open_json_lines(files, reading) if ending.endswith(JSON_LINES) else open_arrow(files)
+    return (open_readstat if ending.endswith(READSTAT) else open_json_lines)(files, reading)
 
 
 def _guarded(path: str, work: Callable[[], T]) -> T:
@@ -407,26 +408,19 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
         )  # fmt: skip
     names = reading.header
 
+    def cells(columns: Sequence[str]) -> Iterator[list[Any]]:
+        records = (record for path in files for record in json_records(path, reading))
+        return (_cells(record, columns) for record in records)
+
     def each(columns: list[str]) -> Iterator[Memory]:
-        for path in files:
-            found: list[list[Any]] = []
-            for record in json_records(path, reading):
-                found.append(_cells(record, columns))
-                if len(found) == _LINES:
-                    yield _of_rows(columns, found)
-                    found = []
-            if found:
-                yield _of_rows(columns, found)
+        rows = cells(columns)
+        while some := list(islice(rows, _LINES)):
+            yield _of_rows(columns, some)
 
     def whole(columns: list[str]) -> Memory:
-        rows = (json_records(path, reading) for path in files)
-        found = [_cells(record, columns) for own in rows for record in own]
-        return _of_rows(columns, found)
+        return _of_rows(columns, list(cells(columns)))
 
-    def rows() -> int:
-        return sum(1 for path in files for _ in json_records(path, reading))
-
-    engine = Batches(dict.fromkeys(names), each, whole, rows)
+    engine = Batches(dict.fromkeys(names), each, whole, lambda: sum(1 for _ in cells(())))
     engine.parsed, engine.reading = True, reading
     return engine
 

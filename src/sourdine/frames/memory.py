@@ -518,6 +518,9 @@ class Memory(Engine):
     def rows(self) -> int:
         return self._rows
 
+    def declared(self, name: str) -> Declared | None:
+        return self._types.get(name)
+
     def column(self, name: str, *, strict: bool = False) -> Column:
         if name not in self._read:
             read = self._readers[name]

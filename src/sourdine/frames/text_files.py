@@ -392,7 +392,7 @@ _MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class Header(Layout):
     """What is public of a text file: declared, or stated by its first line.
 
     The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and its
@@ -400,23 +400,9 @@ class Header:
     are numbered in `names`.
     """
 
-    separator: str
     names: tuple[str, ...]
-    encoding: str
-    quotes: bool
-    mac: bool
     declared: bool
     twice: tuple[str, ...] = ()
-
-    @property
-    def layout(self) -> Layout:
-        return Layout(
-            separator=self.separator,
-            columns=len(self.names),
-            encoding=self.encoding,
-            quotes=self.quotes,
-            mac=self.mac,
-        )
 
 
 def fixed(encoding: str) -> str:
@@ -448,26 +434,21 @@ def header(path: str, reading: Reading) -> Header:
     separator = reading.separator
     if separator is None:
         separator = "," if reading.header else max(SEPARATORS, key=line.count)
+    named = reading.header or ("",)
     own = Header(
-        separator=separator,
-        names=reading.header or ("",),
-        encoding=encoding,
-        quotes=reading.quotes,
-        mac=mac,
-        declared=reading.header is not None,
-    )
-    return own if own.declared else _named(own, path)
-
-
-def _named(own: Header, path: str) -> Header:
-    names = next(records(path, own.layout), [])
+        separator=separator, columns=len(named), encoding=encoding, quotes=reading.quotes, mac=mac,
+        names=named, declared=reading.header is not None,
+    )  # fmt: skip
+    if own.declared:
+        return own
+    names = next(records(path, own), [])
     if not any(names):
         raise ParameterError(
             "a CSV file", "begin with a header line of column names", f"an empty file {path!r}",
             "Write a header, such as age,income.",
         )  # fmt: skip
     twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
-    return replace(own, names=tuple(distinct_names(names)), twice=twice)
+    return replace(own, names=tuple(distinct_names(names)), columns=len(names), twice=twice)
 
 
 def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:

@@ -12,7 +12,7 @@ from sourdine.errors import MissingExtraError, MissingFileError, ParameterError,
 from sourdine.frames.engine import require_different
 from sourdine.frames.paths import CSV
 from sourdine.frames.reading import STANDARD
-from sourdine.frames.spark.dataframe import condition_of, functions, guarded
+from sourdine.frames.spark.dataframe import condition_of, functions, unlogged
 from sourdine.frames.spark.engine import Spark
 
 if TYPE_CHECKING:
@@ -61,18 +61,13 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
 
     No failure here depends on a record, except for a file that is not Parquet at all.
     """
-
-    def found() -> tuple[Any, Exception | None]:
+    with unlogged():
         try:
-            return open_(), None
-        except Exception as error:  # noqa: BLE001 - Spark has many types of errors
-            return None, error
-
-    frame, error = guarded(found)
-    if error is None:
-        return frame
-    if isinstance(error, SourdineError):
-        raise error
+            return open_()
+        except SourdineError:
+            raise
+        except Exception as raised:  # noqa: BLE001 - Spark has many types of errors
+            error = raised
     condition = str(condition_of(error))
     if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
         raise ParameterError(
@@ -145,17 +140,15 @@ def _session(master: str | None) -> Any:
             "In the checkout, run pip install '.[spark]', and install Java 17.",
         ) from None  # fmt: skip
     where = master or "local[*]"
+    remote = where.startswith("sc://")
     builder = SparkSession.builder.appName("sourdine")
-    if where.startswith("sc://"):
-        builder = builder.remote(where)
-    else:
-        builder = builder.master(where)
-        settings = QUIET
-        if where.startswith("local"):
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            settings = QUIET | LOCAL
-        for name, value in settings.items():
-            builder = builder.config(name, value)
+    builder = builder.remote(where) if remote else builder.master(where)
+    settings = {} if remote else QUIET
+    if where.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        settings = QUIET | LOCAL
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - Spark has many types of errors
@@ -163,7 +156,7 @@ def _session(master: str | None) -> Any:
             "master", "be a Spark master that can be reached", repr(where),
             "Check its address, and that Java 17 is installed: on the path, or in JAVA_HOME.",
         ) from None  # fmt: skip
-    if not where.startswith("sc://"):
+    if not remote:
         session.sparkContext.setLogLevel("OFF")
         OPENED.append(session)
     return session
