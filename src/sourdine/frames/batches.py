@@ -6,10 +6,10 @@ the requested columns of a batch are read.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError, SourdineError
-from sourdine.frames.engine import Engine, cut, read_like, require_different
+from sourdine.frames.engine import Engine, cut, guarded, read_like, require_different
 from sourdine.frames.memory import Memory, declared_by_series, memory_of_frame
 
 if TYPE_CHECKING:
@@ -84,17 +84,11 @@ class Batches(Engine):
         return cut(self, name, keys)
 
 
-def _guarded(work: Callable[[], Any]) -> Any:
-    """Read; on failure, raise an error without the library's message, which may hold data."""
-    try:
-        return work()
-    except SourdineError:
-        raise
-    except Exception:  # noqa: BLE001 - every library has its own errors
-        raise ParameterError(
-            "data", "be readable to the end", "batches that cannot be read",
-            "Check that the files exist, are complete and have the same schema.",
-        ) from None  # fmt: skip
+_guarded = partial(
+    guarded,
+    got="batches that cannot be read",
+    hint="Check that the files exist, are complete and have the same schema.",
+)
 
 
 def is_dataset(data: object) -> bool:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sourdine.errors import ParameterError, close_matches
+from sourdine.errors import ParameterError, SourdineError, close_matches
 from sourdine.frames.cells import inside
 from sourdine.frames.reading import STANDARD, read_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -515,6 +515,16 @@ class Engine(ABC):
         """Return the ticks within sorted, disjoint, half-open ranges, and their counts."""
         found = self.within([(name, cell)], ranges) if ranges else ()
         return merge((slots[0], counts) for slots, counts in found)
+
+
+def guarded(work: Callable[[], Any], got: str, hint: str) -> Any:
+    """Run a library; on failure, raise an error without its message, which may hold data."""
+    try:
+        return work()
+    except SourdineError:
+        raise
+    except Exception:  # noqa: BLE001 - every library has its own errors
+        raise ParameterError("data", "be readable to the end", got, hint) from None
 
 
 def cut(engine: Engine, name: str, keys: Codes) -> list[Engine]:

@@ -158,32 +158,28 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
         from sourdine.frames.databases import open_address
 
         return open_address(path, reading)
+    sheet, ending = None, path.lower()
     if Path(path).is_dir():
         files = files_below(path, _KINDS)
-        return _readable(path, files[0].lower(), files, reading)
-    if not is_path(path):
+        ending = files[0].lower()
+    elif is_path(path):
+        path, sheet = split_sheet(path)
+        ending = path.lower()
+        files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+        if not files:
+            here = f"Check the path; the current folder is {str(Path.cwd())!r}."
+            raise MissingFileError("the file", "exist", path, here)
+    else:
         raise ParameterError(
             "the file",
             "end in .csv, .tsv, .parquet, .xlsx, .sav, .sas7bdat, .xpt, .dta, .jsonl, .arrow, "
             ".feather, .txt (one value per line) or .npy (an array)",
             repr(shown_source(path)),
             "Save the sheet as .xlsx or CSV from the program that wrote it."
-            if path.lower().endswith(_SHEETS)
+            if ending.endswith(_SHEETS)
             else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "
             "frame.",
         )
-    path, sheet = split_sheet(path)
-    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
-    if not files:
-        raise MissingFileError(
-            "the file", "exist", path, f"Check the path; the current folder is {str(Path.cwd())!r}."
-        )
-    return _readable(path, path.lower(), files, reading, sheet)
-
-
-def _readable(
-    path: str, ending: str, files: Sequence[str], reading: Reading, sheet: str | None = None
-) -> Engine:
     try:
         return _opened(ending, files, reading, folder_columns(root_of(path), files), sheet)
     except (OSError, EOFError, zlib.error) as error:

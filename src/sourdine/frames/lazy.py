@@ -9,6 +9,7 @@ computes the slots of the distinct ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,15 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from sourdine.calendar import DAY, FIRST, LAST
-from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
-from sourdine.frames.engine import Engine, largest, name_twice, read_like, require_different
+from sourdine.frames.engine import (
+    Engine,
+    guarded,
+    largest,
+    name_twice,
+    read_like,
+    require_different,
+)
 from sourdine.frames.expressions import slot
 from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
@@ -28,7 +35,7 @@ from sourdine.frames.reading import STANDARD
 from sourdine.frames.sql import exactness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sourdine.frames.cells import Cell, Edges, Ranges, Whole
     from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, One, Powers, Tallied
@@ -221,19 +228,13 @@ class LazyEngine(Engine):
         return read_like(memory_of_frame(_collected(self._frame.select(names))), self)
 
 
+_guarded = partial(
+    guarded, got="a lazy frame whose engine failed", hint="Collect the frame to see why."
+)
+
+
 def _collected(frame: Any) -> Any:
     return _guarded(frame.collect)
-
-
-def _guarded(work: Callable[[], Any]) -> Any:
-    """Run an engine; on failure, raise an error without its message, which may hold data."""
-    try:
-        return work()
-    except Exception:  # noqa: BLE001 - every engine has its own errors
-        raise ParameterError(
-            "data", "be readable to the end", "a lazy frame whose engine failed",
-            "Collect the frame to see why.",
-        ) from None  # fmt: skip
 
 
 def _streamed(frame: Any, rows: int) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
 from sourdine.frames.reading import read_number, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sourdine.frames.engine import Engine
     from sourdine.frames.memory import Column
@@ -101,15 +101,16 @@ def _typed(column: Column) -> tuple[list[Any], Type]:
     """Return public values of one type: integers, numbers, dates or texts, whichever fits all."""
     texts = column.texts.tolist()
     there = [text for text in texts if text is not None]
+
+    def each(read: Callable[[str], Any]) -> list[Any]:
+        return [None if text is None else read(text) for text in texts]
+
     numbers = [read_number(text) for text in there]
     if there and all(isinstance(n, int) and -_INT64 <= n < _INT64 for n in numbers):
-        return [None if t is None else read_number(t) for t in texts], Type.INTEGER
+        return each(read_number), Type.INTEGER
     if there and None not in numbers:
-        found = [None if t is None else read_number(t) for t in texts]
-        return [None if n is None else float(n) for n in found], Type.FLOAT
-    instants = [column.reading.instant(text) for text in there]
-    if there and None not in instants:
+        return each(lambda text: float(read_number(text) or 0)), Type.FLOAT
+    if there and None not in map(column.reading.instant, there):
         whole = all(len(text) == len("2024-12-31") for text in there)
-        kind = Type.DATE if whole else Type.TIME
-        return [None if t is None else column.reading.instant(t) for t in texts], kind
-    return [None if t is None else read_text(t) for t in texts], Type.TEXT
+        return each(column.reading.instant), Type.DATE if whole else Type.TIME
+    return each(read_text), Type.TEXT

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.frames import engine
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Declared
 
@@ -79,15 +80,10 @@ def declared(dtype: Any) -> Declared | None:
 def guarded(work: Callable[[], Any]) -> Any:
     """Run Spark; on failure, raise an error without its message, which may hold data."""
     with unlogged():
-        try:
-            return work()
-        except ParameterError:
-            raise
-        except Exception:  # noqa: BLE001 - Spark has many types of errors
-            raise ParameterError(
-                "data", "be readable to the end", "a Spark frame whose query failed",
-                "See Spark's log: an expression in the frame may fail on a value.",
-            ) from None  # fmt: skip
+        return engine.guarded(
+            work, "a Spark frame whose query failed",
+            "See Spark's log: an expression in the frame may fail on a value.",
+        )  # fmt: skip
 
 
 def condition_of(error: Exception) -> str | None:
