@@ -275,11 +275,16 @@ class Partition:
         sums = [[0] * (1 + len(powers)) for _ in range(self.size)]
         most = [largest(cells, own) for own in powers]
         for group, slots, counts in self.counted(cells):
-            _add(halves[0, 1], group, None, counts)
+            rows = np.zeros(self.size, np.int64)
+            _add(rows, group, None, counts)
+            halves[0, 1] += rows
             (place, *ticks), n = complete([group, *slots], counts)
+            if len(place) < len(group):
+                rows[:] = 0
+                _add(rows, place, None, n)
             for i, own in enumerate(powers, 1):
                 if not any(own):
-                    _add(halves[i, 1], place, None, n)
+                    halves[i, 1] += rows
                     continue
                 p = product(ticks, own, wide=most[i - 1] >= 1 << (2 * _HALF))
                 if p.dtype == object:
