@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from sourdine.errors import ParameterError
 from sourdine.frames.formulas.engine import Derived, read_formulas
-from sourdine.frames.formulas.tree import Type
+from sourdine.frames.formulas.tree import NotExactError, Type
 from sourdine.frames.frame import Frame
 
 TESTS = Path(__file__).parents[1] / "tests"
@@ -108,12 +108,11 @@ def _computes(frame: Frame, text: str, tree: Any) -> bool:
     if not _is_spark(frame):
         derived = frame.derived(None, ("column", text)).computed()
         return not isinstance(derived.engine, Derived)
-    from sourdine.frames.spark.formulas import NotInSparkError
 
     engine: Any = frame.engine
     try:
         engine.expressions.column(tree)
-    except NotInSparkError:
+    except NotExactError:
         return False
     return True
 

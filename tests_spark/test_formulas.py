@@ -11,10 +11,10 @@ from formula_reference import value
 from random_formulas import PARTS, UNITS, formulas, hostile
 from sourdine.errors import ParameterError
 from sourdine.frames.formulas.engine import Formulas, read_formulas
-from sourdine.frames.formulas.tree import Formula, Type
+from sourdine.frames.formulas.tree import Formula, NotExactError, Type
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import read_text
-from sourdine.frames.spark.formulas import LARGEST, NotInSparkError
+from sourdine.frames.spark.formulas import LARGEST
 
 FORMULAS = 240
 OF_SPARK = [
@@ -75,7 +75,7 @@ def test_spark_agrees_on_formulas(frame):
 def of_spark(engine, tree):
     try:
         engine.expressions.column(tree)
-    except NotInSparkError:
+    except NotExactError:
         return False
     return True
 

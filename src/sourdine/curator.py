@@ -251,7 +251,7 @@ def column_types(frame: Frame, source: str) -> dict[str, str | None]:
     if not (Path(source).is_file() and source.lower().endswith(CSV)):
         return stated
     head = header(source, frame.reading)
-    first = list(islice(records(source, head.layout), 0 if head.declared else 1, _FIRST))
+    first = list(islice(records(source, head), 0 if head.declared else 1, _FIRST))
     looks = {  # a record may have more cells than the header, or fewer
         name: _look([record[i] for record in first if i < len(record)], frame.reading)
         for i, name in enumerate(head.names)
@@ -713,7 +713,7 @@ def _widths(path: str, head: Header) -> Iterator[int]:
                 lines = (line for line in file if one or line.strip(b"\r\n"))
                 yield from (line.count(mark) + 1 for line in islice(lines, not head.declared, None))
                 return
-    rows = islice(records(path, head.layout), not head.declared, None)
+    rows = islice(records(path, head), not head.declared, None)
     yield from (len(row) for row in rows if one or row != [""])
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, frexp, isfinite, isnan, ldexp, nextafter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -18,29 +19,25 @@ from sourdine.frames.reading import float_text, read_text
 from sourdine.grid import MISSING, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact import Number
     from sourdine.frames.memory import Column
 
-    Ranges = list[tuple[int, int]]
-    Listed = tuple[NDArray[Any], NDArray[np.int64]]
+    Whole = NDArray[np.int64]
+    Ranges = Sequence[tuple[int, int]]
+    Listed = tuple[NDArray[Any], Whole]
+
+T = TypeVar("T")
 
 
 # ---- Half-open ranges of integers ----------------------------------------------------------------
 
 
-def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
-    """Return ranges clipped to 0..size, sorted, with touching ones joined and empty ones dropped.
-
-    Examples
-    --------
-    >>> joined([(5, 9), (-3, 2), (8, 12), (20, 30), (4, 4)], 25)
-    [(0, 2), (5, 12), (20, 25)]
-    """
-    out: Ranges = []
+def joined(ranges: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Return ranges clipped to 0..size, sorted; touching ones are joined and empty ones dropped."""
+    out: list[tuple[int, int]] = []
     for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
         if a >= b:
             continue
@@ -51,14 +48,8 @@ def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
     return out
 
 
-def inside(ticks: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Return which ticks lie in sorted, disjoint ranges.
-
-    Examples
-    --------
-    >>> inside(np.array([-1, 0, 2, 5, 11, 12]), [(0, 2), (5, 12)]).tolist()
-    [False, True, False, True, True, False]
-    """
+def inside(ticks: Whole, ranges: Ranges) -> NDArray[np.bool_]:
+    """Return which ticks lie in sorted, disjoint ranges."""
     if not ranges:
         return np.zeros(len(ticks), np.bool_)
     starts = np.array([a for a, _ in ranges], np.int64)
@@ -130,26 +121,25 @@ class Octaves(Grid):
         centre: float = 0.0,
     ) -> None:
         lowest = LOWEST if step is None else frexp(step)[1] - 1
-        settings: dict[str, Any] = {
-            "step": Fraction(2) ** lowest if step is None else Fraction(step),
-            "points": None, "_floats": (), "rounds": step is not None,
-            "lowest": lowest, "bits": bits, "centre": centre,
-        }  # fmt: skip
-        for name, value in settings.items():
-            object.__setattr__(self, name, value)
-        ends = [
-            self.number(-ldexp(1.0, HIGHEST) if lower is None else float(lower)),
-            self.number(ldexp(1.0, HIGHEST) if upper is None else float(upper)),
-        ]
-        object.__setattr__(self, "first", ends[0])
-        object.__setattr__(self, "last", ends[1] - ends[0])
-        object.__setattr__(self, "lower", Fraction(self.point(ends[0])))
-        object.__setattr__(self, "upper", Fraction(self.point(ends[1])))
+
+        def assign(**settings: Any) -> None:
+            for name, value in settings.items():
+                object.__setattr__(self, name, value)
+
+        assign(
+            step=Fraction(2) ** lowest if step is None else Fraction(step), points=None, _floats=(),
+            rounds=step is not None, lowest=lowest, bits=bits, centre=centre,
+        )  # fmt: skip
+        first = self.number(-ldexp(1.0, HIGHEST) if lower is None else float(lower))
+        last = self.number(ldexp(1.0, HIGHEST) if upper is None else float(upper))
+        ends = Fraction(self.point(first)), Fraction(self.point(last))
+        assign(first=first, last=last - first, lower=ends[0], upper=ends[1])
 
     def __str__(self) -> str:
-        ends = f"{float(self.lower):g} to {float(self.upper):g}"
-        least = f"{2.0**self.lowest:g}"
-        return f"{ends}, 2**{self.bits} points to each doubling from {least} on"
+        return (
+            f"{float(self.lower):g} to {float(self.upper):g}, "
+            f"2**{self.bits} points to each doubling from {2.0**self.lowest:g} on"
+        )
 
     @property
     def integral(self) -> bool:
@@ -170,7 +160,7 @@ class Octaves(Grid):
         """Return the signed number of the point to which a value is snapped."""
         return int(self._numbers(np.array([x]))[0])
 
-    def _numbers(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _numbers(self, x: NDArray[np.float64]) -> Whole:
         with np.errstate(invalid="ignore"):  # a NaN may be signalling
             size = np.minimum(np.abs(x), self.top)
         mantissa, exponent = np.frexp(size)
@@ -194,7 +184,7 @@ class Octaves(Grid):
         fine = Fraction(2) ** (octave + self.lowest - self.bits)
         return max(fine, Fraction(2) ** self.lowest)
 
-    def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
+    def _ticks(self, x: NDArray[Any], missing: int) -> Whole:
         if x.dtype.kind not in "iufb":
             x = np.array([_as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
@@ -206,7 +196,7 @@ class Octaves(Grid):
         ticks = np.clip(numbers - self.first, 0, self.last)
         return np.where(none, missing, ticks)
 
-    def points_of(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
+    def points_of(self, number: Whole) -> NDArray[np.float64]:
         """Return the points of signed numbers, exactly."""
         octave, within = np.divmod(np.abs(number) - 1, 1 << self.bits)
         exponent = (octave + self.lowest - self.bits).astype(np.int32)
@@ -223,15 +213,11 @@ class Octaves(Grid):
             return np.asarray(np.rint(points / step) * step)
         step = int(self.step)
         whole = [round(Fraction(p) / step) * step for p in points.ravel().tolist()]
-        return np.array(whole, np.int64 if _narrow(whole) else np.float64).reshape(points.shape)
+        narrow = all(-(1 << 63) <= v < 1 << 63 for v in whole)
+        return np.array(whole, np.int64 if narrow else np.float64).reshape(points.shape)
 
     def value(self, tick: int | Fraction) -> Fraction:
         return Fraction(self.point(int(tick) + self.first))
-
-
-def _narrow(whole: list[int]) -> bool:
-    """Return whether integers fit an array of 64 bits."""
-    return all(-(1 << 63) <= v < 1 << 63 for v in whole)
 
 
 def _as_float(v: Any) -> float:
@@ -268,7 +254,7 @@ class Present:
     numeric: ClassVar[bool] = False
     dated: ClassVar[bool] = False
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         return np.where(column.present, 0, MISSING)
 
 
@@ -309,23 +295,20 @@ class Ticked:
     def size(self) -> int:
         return 1 << len(self.words)
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
-        """Return the set of each value."""
-        places = self._places()
-        return column.by_text(lambda text: self._code(text, places) if text else 0)
+    def slots(self, column: Column) -> Whole:
+        return column.by_text(self._coder())
 
     def codes_of(self, texts: Iterable[str | None]) -> list[int]:
         """Return the set that each text spells."""
-        places = self._places()
-        return [self._code(text, places) if text else 0 for text in texts]
+        return list(map(self._coder(), texts))
 
-    def _places(self) -> dict[str, int]:
-        return {word: 1 << i for i, word in enumerate(self.words)}
+    def _coder(self) -> Callable[[str | None], int]:
+        places = {word: 1 << i for i, word in enumerate(self.words)}
 
-    def _code(self, text: str, places: dict[str, int]) -> int:
-        code = 0
-        for word in text.split(self.separator):
-            code |= places.get(word.strip(BLANK), 0)
+        def code(text: str | None) -> int:
+            words = {word.strip(BLANK) for word in (text or "").split(self.separator)}
+            return sum(places.get(word, 0) for word in words)
+
         return code
 
 
@@ -376,21 +359,18 @@ class Ticks:
         """The number of slots, without the one for missing values."""
         return -(-self.grid.size // self.block)
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
-        """Return the slot of each value."""
-        ticks = self._ticks(column)
-        return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
-
     @property
     def dated(self) -> bool:
         """Whether values are read as dates."""
         return self.grid.points is not None
 
-    def _ticks(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         if self.dated:
-            return self.grid.ticks_of_instants(column.instants, missing=MISSING)
-        t = self.grid.ticks(column.numbers, missing=MISSING)
-        return t if column.gone is None else np.where(column.gone, MISSING, t)
+            ticks = self.grid.ticks_of_instants(column.instants, missing=MISSING)
+        else:
+            ticks = self.grid.ticks(column.numbers, missing=MISSING)
+            ticks = ticks if column.gone is None else np.where(column.gone, MISSING, ticks)
+        return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
 
     def moments_of(self, column: Column, most: int) -> list[int]:
         """Return the moments of a block of values."""
@@ -401,19 +381,10 @@ class Ticks:
                 return [len(x), total]
         return self.moments(self.slots(column), None, most)
 
-    def moments(
-        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, most: int
-    ) -> list[int]:
+    def moments(self, ticks: Whole, counts: Whole | None, most: int) -> list[int]:
         """Return the number of non-missing ticks and the exact sums of their powers, of any size.
 
-        Parameters
-        ----------
-        ticks
-            Ticks, `MISSING` among them.
-        counts
-            The number of rows of each; None if it is one.
-        most
-            The highest power.
+        ``counts`` are the numbers of rows that have each tick; None for one each.
         """
         if counts is None and self.grid.last**most < 1 << 62:
             gone = int(np.count_nonzero(ticks < 0))
@@ -469,23 +440,18 @@ class Codes:
     def __post_init__(self) -> None:
         if isinstance(self.categories, str) or not hasattr(self.categories, "__iter__"):
             raise ParameterTypeError(
-                "categories",
-                "be a list",
-                kind(self.categories),
-                "Use a list, such as {categories}.",
-                categories=["yes", "no"],
-            )
+                "categories", "be a list", kind(self.categories),
+                "Use a list, such as {categories}.", categories=["yes", "no"],
+            )  # fmt: skip
         codes: dict[str, int] = {}
         categories = tuple(self.categories)
         for code, category in enumerate(categories):
             text = read_text(category)
             if text is None:
                 raise ParameterError(
-                    "categories",
-                    "be strings, numbers or dates",
-                    given(category),
+                    "categories", "be strings, numbers or dates", given(category),
                     "Omit missing values: they are counted anyway.",
-                )
+                )  # fmt: skip
             if text in codes:
                 raise ParameterError(
                     "categories", "differ as strings", f"{text!r} twice", "List each category once."
@@ -502,44 +468,36 @@ class Codes:
         """The number of slots, without the one for missing values."""
         return len(self.categories)
 
-    def whole(self) -> dict[int, int]:
-        """Return the listed integers, with their codes."""
-        return {int(t): c for t, c in self.codes.items() if _is_digits(t)}
-
-    def floats(self) -> dict[float, int]:
-        """Return the listed floats, with their codes; NaN is never listed, since it is missing."""
-        read = {t: _float_or_none(t) for t in self.codes}
-        return {
-            x: self.codes[t]
-            for t, x in read.items()
-            if x is not None and not isnan(x) and float_text(x) == t
-        }
+    def _read(self, read: Callable[[str], T], write: Callable[[T], str]) -> dict[T, int]:
+        """Return the numbers that are listed in the form in which they are written."""
+        found = {}
+        for text, code in self.codes.items():
+            with suppress(ValueError):
+                value = read(text)
+                if write(value) == text and value == value:  # noqa: PLR0124 - NaN is missing
+                    found[value] = code
+        return found
 
     def listed(self, kind: str, end: int = 1 << 63) -> dict[Any, int]:
         """Return the listed values that a column of a kind can hold, with their codes.
 
-        Parameters
-        ----------
-        kind
-            ``"boolean"``, ``"integer"``, ``"float"``, or any other kind, which is read as text.
-        end
-            Integers from -2**63 up to, but not including, this one.
+        A kind that is none of boolean, integer and float is read as text. Integers go from -2**63
+        up to, but not including, ``end``.
 
         Examples
         --------
-        >>> Codes("x", [True, 3, "2.5", "no"]).listed("boolean")
-        {True: 0}
-        >>> Codes("x", [True, 3, "2.5", "no"]).listed("integer")
-        {3: 1}
+        >>> [Codes("x", [True, 3, "2.5"]).listed(kind) for kind in ("boolean", "integer")]
+        [{True: 0}, {3: 1}]
         """
         if kind == "boolean":
             both = {True: "true", False: "false"}
             return {value: self.codes[text] for value, text in both.items() if text in self.codes}
         if kind == "integer":
-            return {v: code for v, code in self.whole().items() if -(1 << 63) <= v < end}
-        return dict(self.floats()) if kind == "float" else self.codes
+            whole = self._read(int, str)
+            return {v: code for v, code in whole.items() if -(1 << 63) <= v < end}
+        return self._read(float, float_text) if kind == "float" else self.codes
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the code of each value."""
         kind = column.kind
         if kind not in "iufb":
@@ -562,7 +520,8 @@ class Codes:
     def _listed_in(self, dtype: np.dtype[Any]) -> Listed:
         """Return the listed numbers that an array can hold, in order, and their codes."""
         if dtype not in self._listed:
-            listed: dict[Any, int] = dict(self.floats() if dtype.kind == "f" else self.whole())
+            kind = "float" if dtype.kind == "f" else "integer"
+            listed = self.listed(kind, 1 << 64)
             if dtype.kind != "f":
                 low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
                 listed = {v: c for v, c in listed.items() if low <= v <= high}
@@ -581,48 +540,38 @@ class FloatBins:
     :math:`g(x) \le b - 1` for the float :math:`x` just below :math:`e_b`, for all edges, then every
     guess is right or one too low. Whether that holds is computed for the edges at hand; otherwise
     bins are found by bisection.
-
-    Parameters
-    ----------
-    inner
-        The inner edges.
     """
 
-    __slots__ = ("_inner", "_line", "_next")
+    __slots__ = ("_inner", "_next", "line")
 
     def __init__(self, inner: Sequence[float]) -> None:
         self._inner = np.array(inner, np.float64)
         self._next = np.append(self._inner, np.nan)  # nothing is above the last bin
-        self._line: tuple[float, float] | None = None
+        self.line: tuple[float, float] | None = None
         if len(inner) < 2 or not np.isfinite(self._inner).all():
             return
         width = (inner[-1] - inner[0]) / (len(inner) - 1)
-        self._line = inner[0] - width * (1 - 1e-9), 1 / width
+        self.line = inner[0] - width * (1 - 1e-9), 1 / width
         bins = np.arange(len(inner))
         at, before = self._guess(self._inner), self._guess(np.nextafter(self._inner, -np.inf))
         if not (isfinite(1 / width) and (at >= bins).all() and (before <= bins).all()):
-            self._line = None
+            self.line = None
 
-    @property
-    def guesses(self) -> bool:
-        """Whether bins are guessed, not bisected."""
-        return self._line is not None
-
-    def _guess(self, x: NDArray[Any]) -> NDArray[np.int64]:
-        assert self._line is not None  # noqa: S101
-        start, scale = self._line
+    def _guess(self, x: NDArray[Any]) -> Whole:
+        assert self.line is not None  # noqa: S101
+        start, scale = self.line
         with np.errstate(invalid="ignore", over="ignore"):
             t = np.subtract(x, start, dtype=np.float64)
             t *= scale
-            bins: NDArray[np.int64] = t.clip(0, len(self._inner)).astype(np.int64)
+            bins: Whole = t.clip(0, len(self._inner)).astype(np.int64)
         return bins
 
-    def slots(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def slots(self, x: NDArray[Any]) -> Whole:
         """Return the bin of each value; `MISSING` for NaN."""
         x = x.astype(np.float64, copy=False)
-        bins: NDArray[np.int64]
+        bins: Whole
         with np.errstate(invalid="ignore"):  # a NaN may be signalling
-            if self._line is None:
+            if self.line is None:
                 bins = self._inner.searchsorted(x, side="right")
             else:
                 bins = self._guess(x)  # of NaN: anything, so the look-up is clipped to its range
@@ -662,29 +611,23 @@ class Edges:
     def __post_init__(self) -> None:
         if isinstance(self.edges, str) or not hasattr(self.edges, "__iter__"):
             raise ParameterTypeError(
-                "edges",
-                "be a list of numbers",
-                kind(self.edges),
-                "Use a list, such as {edges}.",
+                "edges", "be a list of numbers", kind(self.edges), "Use a list, such as {edges}.",
                 edges=[0, 10, 20],
-            )
+            )  # fmt: skip
         dates = [read_date(e) for e in self.edges]
         dated = bool(dates) and all(date is not None for date in dates)
-        edges = (
-            tuple(Fraction(read_instant(date) or 0) for date in dates)
-            if dated
-            else tuple(_edge(e, f"edges[{i}]") for i, e in enumerate(self.edges))
-        )
+        if dated:
+            edges = [Fraction(read_instant(date) or 0) for date in dates]
+        else:
+            edges = [rational(e, f"edges[{i}]") for i, e in enumerate(self.edges)]
+            edges = [e if e.denominator == 1 else Fraction(float(e)) for e in edges]
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
-                "edges",
-                "be at least two increasing numbers",
-                f"{len(edges)} values",
-                "Use {edges}, for example.",
-                edges=[0, 10, 20],
-            )
-        object.__setattr__(self, "edges", edges)
-        object.__setattr__(self, "inner", edges[1:-1])
+                "edges", "be at least two increasing numbers", f"{len(edges)} values",
+                "Use {edges}, for example.", edges=[0, 10, 20],
+            )  # fmt: skip
+        object.__setattr__(self, "edges", tuple(edges))
+        object.__setattr__(self, "inner", tuple(edges[1:-1]))
         object.__setattr__(self, "dated", dated)
         object.__setattr__(self, "bins", FloatBins(self.floats()))
 
@@ -701,7 +644,7 @@ class Edges:
         """Return the inner edges for floats: the least float of each next bin."""
         return [_float_from(e) for e in self.inner]
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the bin of each value."""
         if self.dated:
             instants = column.instants
@@ -709,7 +652,12 @@ class Edges:
             return np.where(instants == NOWHERE, MISSING, bins)
         x = column.numbers
         if x.dtype.kind == "O":
-            return self._slots_of_objects(x)
+            whole, floats = self.whole(), self.floats()
+            slots = [
+                MISSING if v is None else bisect_right(whole if type(v) is int else floats, v)
+                for v in x
+            ]
+            return np.array(slots, np.int64)
         if x.dtype.kind == "f":
             return self.bins.slots(x)
         info = np.iinfo(x.dtype)
@@ -718,47 +666,18 @@ class Edges:
         bins = low + np.searchsorted(np.array(within, x.dtype), x, side="right")
         return bins if column.gone is None else np.where(column.gone, MISSING, bins)
 
-    def _slots_of_objects(self, x: NDArray[Any]) -> NDArray[np.int64]:
-        whole, floats = self.whole(), self.floats()
-        slots = [
-            MISSING if v is None else bisect_right(whole if type(v) is int else floats, v)
-            for v in x
-        ]
-        return np.array(slots, np.int64)
-
 
 Cell = Ticks | Codes | Edges | Ticked | Present
 """Any of the five kinds of cell."""
 
 
-def _looked_up(
-    data: NDArray[Any], values: NDArray[Any], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _looked_up(data: NDArray[Any], values: NDArray[Any], codes: Whole) -> Whole:
     """Return the codes of integers that lie close together, from a table."""
     first, last = values[0], values[-1]
     table = np.full(int(last) - int(first) + 1, MISSING)
     table[(values - first).astype(np.int64)] = codes
     near = np.clip(data, first, last)
     return np.where(near == data, table[(near - first).astype(np.int64)], MISSING)
-
-
-def _is_digits(text: str) -> bool:
-    try:
-        return str(int(text)) == text
-    except ValueError:
-        return False
-
-
-def _float_or_none(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _edge(e: Number, name: str) -> Fraction:
-    value = rational(e, name)
-    return value if value.denominator == 1 else Fraction(float(value))
 
 
 def _float_from(e: Fraction) -> float:

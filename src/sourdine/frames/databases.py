@@ -24,7 +24,7 @@ from decimal import Decimal
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 from weakref import finalize
 
@@ -32,29 +32,17 @@ import numpy as np
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames import sql
-from sourdine.frames.engine import Engine, require_different
-from sourdine.frames.memory import (
-    DATES,
-    NESTED,
-    NUMBERS,
-    OTHER,
-    WORDS,
-    Column,
-    Declared,
-    memory_of_columns,
-)
+from sourdine.frames.engine import Remote, require_different
+from sourdine.frames.formulas.engine import Derived, Formulas
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
 from sourdine.frames.paths import DATABASE, TABLE
 from sourdine.frames.reading import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes
-    from sourdine.frames.formulas.engine import Formulas
-    from sourdine.frames.memory import Memory
-    from sourdine.frames.people import Reduction
+    from sourdine.frames.cells import Codes, Whole
+    from sourdine.frames.engine import Engine, Groups, Named
     from sourdine.frames.reading import Reading
     from sourdine.storage.postgres import ColumnType, Snapshot
 
@@ -140,27 +128,24 @@ def not_readable() -> ParameterError:
 # ---- The engine over tables of PostgreSQL --------------------------------------------------------
 
 
-Whole = np.ndarray[Any, np.dtype[np.int64]]
+T = TypeVar("T")
 
 
-def _date(text: str) -> dt.date | None:
-    """Parse a date; None for infinite dates and those beyond Python's calendar."""
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError:
-        return None
+def _within(read: Callable[[str], T]) -> Callable[[str], T | None]:
+    """Read dates; None for infinite ones and those beyond Python's calendar."""
+
+    def found(text: str) -> T | None:
+        try:
+            return read(text)
+        except ValueError:
+            return None
+
+    return found
 
 
-def _time(text: str) -> dt.datetime | None:
-    try:
-        return dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-TRUE = "true"
+_date, _time = _within(dt.date.fromisoformat), _within(dt.datetime.fromisoformat)
 KINDS: dict[int, tuple[str, str, Callable[[str], Any]]] = {
-    16: ("boolean", NUMBERS, TRUE.__eq__),
+    16: ("boolean", NUMBERS, "true".__eq__),
     20: ("integer", NUMBERS, int),
     21: ("integer", NUMBERS, int),
     23: ("integer", NUMBERS, int),
@@ -186,16 +171,9 @@ def _declared(one: ColumnType) -> Declared:
 
 
 def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
-    """Return the engine over a table or a view.
+    """Return the engine over a table or a view of ``postgresql://user@host/database``.
 
-    Parameters
-    ----------
-    url
-        The database: ``postgresql://user@host/database``.
-    table
-        Its name, optionally with a schema and a dot before it.
-    reading
-        How texts are read.
+    Its name may have a schema and a dot before it.
     """
     from sourdine.storage.postgres import Snapshot
 
@@ -205,29 +183,23 @@ def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
     return engine
 
 
-class Postgres(Engine):
+class Postgres(Remote):
     """The rows of a table; a query sees all of them as of one moment.
 
-    Parameters
-    ----------
-    look
-        Opens a snapshot of the database.
-    table
-        The table, quoted.
+    ``look`` opens a snapshot of the database.
     """
 
-    away = True
+    _what = "a PostgreSQL table", "Copy the necessary columns to a file, if they are small."
 
     def __init__(self, look: Callable[[], Snapshot], table: str) -> None:
         self._begin, self._table = look, table
         types = look().types(table)
         require_different(tuple(types))
-        self._types = {name: one.number for name, one in types.items()}
-        self._declared = {name: _declared(one) for name, one in types.items()}
-        self._names = tuple(self._types)
+        self._numbers = {name: one.number for name, one in types.items()}
+        self._types = {name: _declared(one) for name, one in types.items()}
+        self.columns = tuple(types)
         self._places: dict[str, str] = {}
         self._snapshot: Snapshot | None = None
-        self._cuts: tuple[tuple[str, Codes, int], ...] = ()
 
     def afresh(self) -> Postgres:
         """Return the rows as of the first query after this call."""
@@ -235,139 +207,71 @@ class Postgres(Engine):
         engine._snapshot = self._begin()  # noqa: SLF001
         return engine
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self._names
-
     def kind(self, name: str) -> str | None:
         return self._type(name)[0]
 
     def declared(self, name: str) -> Declared | None:
-        return self._declared[name]
+        return self._types[name]
 
     def _type(self, name: str) -> tuple[str, str, Callable[[str], Any]]:
-        return KINDS.get(self._types[name], TEXT)
+        return KINDS.get(self._numbers[name], TEXT)
 
     def rows(self) -> int:
-        return sum(int(counts.sum()) for _, counts in self._counted(()))
+        return sum(int(counts.sum()) for _, counts in self.combinations(()))
 
-    def groups(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[tuple[list[Whole], Whole]]:
-        for columns, counts in self._counted([name for name, _ in cells]):
+    def groups(self, cells: Named) -> Iterator[Groups]:
+        for columns, counts in self.combinations([name for name, _ in cells]):
             yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        yield from self._counted(names)
-
-    def _counted(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        """Yield values and how many of the selected rows have them."""
-        needed = self._needed(names)
+        """Yield values and how many rows have them."""
+        needed = list(dict.fromkeys(names))
         keys = ", ".join(str(i + 1) for i in range(len(needed)))
-        grouped = f" GROUP BY {keys}" if needed else ""
-        for found in self._asked([*map(self._written, needed), "count(*)::text"], grouped):
-            *texts, written = zip(*found, strict=True)
-            values = {n: self._column(n, own) for n, own in zip(needed, texts, strict=True)}
-            counts = np.array([int(n) for n in written], np.int64)
-            there = self._uncut(values, len(counts))
-            yield [values[name][there] for name in names], counts[there]
-
-    def _needed(self, names: Sequence[str]) -> list[str]:
-        return list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
-
-    def _uncut(self, values: dict[str, Column], n: int) -> NDArray[np.bool_]:
-        there = np.ones(n, np.bool_)
-        for name, keys, code in self._cuts:
-            there &= keys.slots(values[name]) == code
-        return there
-
-    def _asked(self, columns: Sequence[str], grouped: str = "") -> Iterator[list[tuple[Any, ...]]]:
+        written = ", ".join([*map(self._written, needed), "count(*)::text"])
+        query = f"SELECT {written} FROM {self._table}"  # noqa: S608 - quoted
         snapshot = self._begin() if self._snapshot is None else self._snapshot
-        query = f"SELECT {', '.join(columns)} FROM {self._table}{grouped}"  # noqa: S608 - quoted
-        yield from snapshot.rows(query)
+        for found in snapshot.rows(f"{query} GROUP BY {keys}" if needed else query):
+            *texts, counts = zip(*found, strict=True)
+            values = {n: self._column(n, own) for n, own in zip(needed, texts, strict=True)}
+            yield [values[name] for name in names], np.array(list(map(int, counts)), np.int64)
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key, which are selected here by the values that occur."""
+        return Derived(self, Formulas(None, {})).split(name, keys)
 
     def _written(self, name: str) -> str:
         """Return a value as a text; a single-precision float as the equal double."""
         place = sql.name(self._places.get(name, name))
-        value = f"{place}::float8" if self._types[name] == 700 else place
+        value = f"{place}::float8" if self._numbers[name] == 700 else place
         return f'{value}::text COLLATE "C"'
 
     def _column(self, name: str, texts: Sequence[str | None]) -> Column:
-        _, holds, read = self._type(name)
+        kind = _, holds, read = self._type(name)
         values = [None if text is None else read(text) for text in texts]
-        return Column.of(values, holds=holds, reading=self._reading_of(name))
-
-    def _reading_of(self, name: str) -> Reading:
-        return self.reading if self._type(name) is TEXT else STANDARD
-
-    def only(self, *names: str) -> Postgres:
-        engine = copy(self)
-        engine._names = names  # noqa: SLF001
-        return engine
-
-    def split(self, name: str, keys: Codes) -> list[Engine]:
-        parts: list[Engine] = []
-        for code in range(keys.size):
-            part = copy(self)
-            part._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
-            parts.append(part)
-        return parts
+        return Column.of(values, holds=holds, reading=self.reading if kind is TEXT else STANDARD)
 
     def derived(self, formulas: Formulas) -> Postgres | None:
         """Return filtered rows with derived columns, if they are computed as NumPy does."""
-        from sourdine.frames.formulas.sql import NotInSqlError, PostgresOf
+        from sourdine.frames.formulas.sql import PostgresOf
+        from sourdine.frames.formulas.tree import NotExactError
 
-        to = PostgresOf(self._types)
+        to = PostgresOf(self._numbers)
         try:
             added = {name: to.column(node) for name, node in formulas.columns.items()}
             kept = "" if formulas.where is None else f" WHERE {to.write(formulas.where)}"
-        except NotInSqlError:
+        except NotExactError:
             return None
-        places, types, stated, listed = {**self._places}, {**self._types}, {**self._declared}, ["*"]
+        places, numbers, types, listed = {**self._places}, {**self._numbers}, {**self._types}, ["*"]
         for name, (written, kind, number) in added.items():
             place = f"derived {len(listed)}"  # names have at most 63 bytes there
-            while place in self._types:
+            while place in self._numbers:
                 place += "'"
             listed.append(f"{written} AS {sql.name(place)}")
-            places[name], types[name] = place, number
-            stated[name] = Declared(KINDS.get(number, TEXT)[1], kind)
+            places[name], numbers[name] = place, number
+            types[name] = Declared(KINDS.get(number, TEXT)[1], kind)
         rows = f"SELECT {', '.join(listed)} FROM {self._table}{kept}"  # noqa: S608 - quoted
-        engine, table, names = copy(self), f"({rows}) AS computed", (*self._names, *added)
-        own = {"_table": table, "_names": names, "_types": types, "_declared": stated}
+        engine = copy(self)
+        engine.columns = (*self.columns, *added)
+        own = {"_table": f"({rows}) AS computed", "_numbers": numbers, "_types": types}
         vars(engine).update(own, _places=places)
         return engine
-
-    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Read the needed columns into memory, and keep at most ``rows`` rows of each person."""
-        return self._in_memory(self._names).bound(unit, rows, key)
-
-    def reduced(self, how: Reduction) -> Engine:
-        """Read the needed columns into memory, and reduce the rows of each person there."""
-        return self._in_memory(how.needed).reduced(how)
-
-    def _in_memory(self, names: Sequence[str]) -> Memory:
-        needed = self._needed(names)
-        found = [row for some in self._asked(list(map(self._written, needed))) for row in some]
-        texts = list(zip(*found, strict=True)) or [()] * len(needed)
-        values = {n: self._column(n, own) for n, own in zip(needed, texts, strict=True)}
-        there = self._uncut(values, len(found))
-        engine = memory_of_columns({n: values[n][there] for n in names}, int(there.sum()))
-        engine.reading = self.reading
-        return engine
-
-    def slots(self, cells: Sequence[tuple[str, Cell]], rows: int) -> Iterator[list[Whole]]:
-        """Raise: single rows do not leave the engine."""
-        del cells, rows
-        raise _away()
-
-    def column(self, name: str, *, strict: bool = False) -> Column:
-        """Raise: single rows do not leave the engine."""
-        del name, strict
-        raise _away()
-
-
-def _away() -> ParameterError:
-    return ParameterError(
-        "data",
-        "be on this machine to be read row by row",
-        "a PostgreSQL table",
-        "Copy the necessary columns to a file, if they are small.",
-    )

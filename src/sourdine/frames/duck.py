@@ -15,14 +15,8 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import Engine, largest, require_different
-from sourdine.frames.memory import (
-    WORDS,
-    Column,
-    memory_of_columns,
-    memory_of_frame,
-    memory_of_series,
-)
+from sourdine.frames.engine import Engine, largest, read_like, require_different
+from sourdine.frames.memory import WORDS, Column, Memory, memory_of_frame, memory_of_series
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.units import DIGITS, MOST, NARROW
 
@@ -31,7 +25,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.cells import Cell, Codes, Ranges, Ticks, Whole
+    from sourdine.frames.engine import (
+        Axes,
+        Groups,
+        Named,
+        NamedTicks,
+        Occurring,
+        One,
+        Powers,
+        Sums,
+        Tallied,
+    )
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -49,21 +54,7 @@ if TYPE_CHECKING:
 
 
 def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:
-    """Return at most ``rows`` rows of each person, with the columns of ``kinds``.
-
-    Parameters
-    ----------
-    relation
-        The rows.
-    kinds
-        The kind of each needed column, by name.
-    unit
-        The column that names the person.
-    rows
-        The number of rows to keep.
-    key
-        The key of the hash.
-    """
+    """Return at most ``rows`` rows of each person, with the columns of ``kinds``."""
     rows = min(rows, MOST)
     values = [f"{sql.name(c)} AS v{i}" for i, c in enumerate(kinds)]
     places = [sql.ordered(c, k) for c, k in kinds.items() if c != unit]
@@ -102,30 +93,11 @@ def stays(rows: int) -> str:
 
 
 def grouped(relation: Any, kinds: Mapping[str, str], how: Reduction, reading: Reading) -> Any:
-    """Return one row for each person, its columns named as in ``how``.
-
-    Parameters
-    ----------
-    relation
-        The rows.
-    kinds
-        The kind of each column, by name.
-    how
-        How the rows of a person become one.
-    reading
-        How numbers are written in texts.
-    """
+    """Return one row for each person, its columns named as in ``how``."""
     unit = sql.person(how.unit, kinds[how.unit])
     rows = {"person": unit if kinds[how.unit] in {"integer", "boolean"} else f"encode({unit})"}
     if how.column is not None:
-        kind = kinds[how.column]
-        rows["r"] = (
-            f"CASE WHEN {sql.present(how.column, kind)} THEN 1 END"
-            if how.counts
-            else sql.moment_of_row(how.column, kind)
-            if how.dated
-            else sql.row_of_person(how, kind, reading)
-        )
+        rows["r"] = sql.row_of_person(how, how.column, kinds[how.column], reading)
     if how.order is not None:
         rows["d"] = sql.earliness(how.order, kinds[how.order])
     shared = {f"g{i}": sql.shared(name, kinds[name]) for i, name in enumerate(how.groups)}
@@ -178,28 +150,20 @@ def guarded(work: Callable[[], Any]) -> Any:
 
 
 def progress() -> float | None:
-    """Return the completed fraction of the running query, if known.
-
-    Examples
-    --------
-    >>> progress() is None
-    True
-    """
+    """Return the completed fraction of the running query, if known."""
     parts = [connection.query_progress() for connection in list(OPEN)]
     return max((part / 100 for part in parts if part >= 0), default=None)
 
 
 def _unreadable() -> ParameterError:
     return ParameterError(
-        "data",
-        "be readable to the end",
-        "a file or relation that DuckDB cannot read",
+        "data", "be readable to the end", "a file or relation that DuckDB cannot read",
         "Check that it is complete, that the connection of a relation is open, and "
         "that there is enough memory.",
-    )
+    )  # fmt: skip
 
 
-def private_connection(without: str) -> Any:
+def private_connection() -> Any:
     """Open a private in-memory database that prints nothing and spills to a folder of its own.
 
     Spilled data is private: only the user may read the folder, which is deleted with the database.
@@ -221,23 +185,15 @@ def private_connection(without: str) -> Any:
     connection.execute("SET enable_progress_bar = true")
     connection.execute("SET enable_progress_bar_print = false")
     OPEN.add(connection)
-    connection.execute(f"SET disabled_optimizers = '{without}'")
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     return connection
 
 
 class Duck(Engine):
     """A relation; every count is one query on its own connection, and only counts come out.
 
-    Parameters
-    ----------
-    relation
-        The rows.
-    connection
-        Kept open while the relation is in use.
-    parsed
-        Whether the rows come from text.
-    untyped
-        Columns without a meaningful type, in addition to those of parsed text.
+    ``connection`` is kept open while the relation is in use, and None for a relation of the caller.
+    Columns in ``untyped``, and all of parsed text, have no meaningful type.
     """
 
     def __init__(
@@ -249,26 +205,25 @@ class Duck(Engine):
         untyped: Collection[str] = (),
     ) -> None:
         require_different(relation.columns)
-        self.parsed = parsed
-        types = zip(relation.columns, relation.types, strict=True)
-        self._types = {c: t for c, t in types if not parsed and c not in untyped}
-        self._part = False
-        kinds = [sql.kind_of(t) for t in relation.types]
-        self._kinds = dict(zip(relation.columns, kinds, strict=True))
-        self._holds = dict(zip(relation.columns, map(sql.holds, relation.types), strict=True))
-        self._connection = connection
-        self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
+        self.parsed, self._part, self._connection = parsed, False, connection
+        self._note(_types_of(relation), relation.columns if parsed else untyped)
+        floats = "float" in self._kinds.values()
+        self._infers = (
+            floats and connection is None and "PARQUET" in str(guarded(relation.explain)).upper()
+        )
         self._held = _with_nan(relation) if self._infers else relation
         self._later: Callable[[], Any] = lambda: relation
+
+    def _note(self, types: Mapping[str, Any], untyped: Collection[str]) -> None:
+        """Note the columns and their types, of which some have no meaning."""
+        self.columns, self._dtypes, self._untyped = tuple(types), types, untyped
+        self._kinds = {name: sql.kind_of(own) for name, own in types.items()}
+        self._holds = {name: sql.holds(own) for name, own in types.items()}
 
     def _rows(self) -> Any:
         if self._held is None:
             self._held = self._later()
         return self._held
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._kinds)
 
     @property
     def is_file(self) -> bool:
@@ -280,15 +235,13 @@ class Duck(Engine):
         return None if self.parsed else self._kinds[name]
 
     def declared(self, name: str) -> Declared | None:
-        return sql.declared(self._types[name]) if name in self._types else None
+        return None if name in self._untyped else sql.declared(self._dtypes[name])
 
     def rows(self) -> int:
         return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
-        self,
-        cells: Sequence[tuple[str, Cell]],
-        key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key,
+        self, cells: Named, key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key
     ) -> tuple[list[sql.Key], Any]:
         """Return the keys of cells and the relation that has them as k0, k1, ..."""
         keys = [
@@ -305,8 +258,8 @@ class Duck(Engine):
         return self.reading if self._holds[column] == WORDS else STANDARD
 
     def _slots_of(
-        self, keys: Sequence[sql.Key], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
-    ) -> list[NDArray[np.int64]]:
+        self, keys: Sequence[sql.Key], cells: Named, columns: Sequence[Column]
+    ) -> list[Whole]:
         """Return the slots: those that DuckDB computed, or those of the raw values."""
         found = []
         for key, (name, cell), column in zip(keys, cells, columns, strict=True):
@@ -314,9 +267,7 @@ class Duck(Engine):
             found.append(np.asarray(column.data, np.int64) if key.direct else cell.slots(column))
         return found
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         streamed = self._streamed(cells)
         if streamed is not None and (size := cells[0][1].size) <= _TABLE:
             yield _tallied(streamed, size)
@@ -324,9 +275,7 @@ class Duck(Engine):
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
 
-    def weighted(
-        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+    def weighted(self, cells: Named, weight: One) -> Iterator[Tallied]:
         """Yield the sums of weights, added up by DuckDB if it computes their ticks."""
         keys, relation = self._keys([*cells, weight])
         if not keys[-1].direct:
@@ -338,7 +287,7 @@ class Duck(Engine):
         for columns, sums in _batches(summed):
             yield self._slots_of(keys[:-1], cells, columns), sums
 
-    def _streamed(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[NDArray[np.float64]] | None:
+    def _streamed(self, cells: Named) -> Iterator[NDArray[np.float64]] | None:
         """Return the unrounded slots of all rows; None if a cell has none, or without Arrow.
 
         NumPy counts numbers in a table faster than DuckDB counts groups.
@@ -356,12 +305,7 @@ class Duck(Engine):
     def in_one_pass(self, name: str, cell: Ticks) -> bool:
         return cell.size <= _TABLE and self._stream_of(name, cell) is not None
 
-    def _counted(
-        self,
-        cells: Sequence[tuple[str, Cell]],
-        keys: Sequence[sql.Key],
-        relation: Any,
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def _counted(self, cells: Named, keys: Sequence[sql.Key], relation: Any) -> Iterator[Groups]:
         names = ", ".join(f"k{i}" for i in range(len(keys)))
         counted = relation.aggregate(f"{names}, count(*) AS n", names)
         if all(k.direct for k in keys):
@@ -372,17 +316,12 @@ class Duck(Engine):
         for columns, counts in _batches(counted):
             yield self._slots_of(keys, cells, columns), counts
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of the rows, in the order of the file."""
         keys, relation = self._keys(cells, sql.slot)
         self._in_order()
         for columns in _streamed(relation, self._connection, rows):
             yield self._slots_of(keys, cells, columns)
-
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the sums of powers of ticks, in one query if DuckDB can compute them itself."""
@@ -391,9 +330,7 @@ class Duck(Engine):
             return super().moments(name, cell, most)
         return found[1][0][1:] if found[1] else [0] * (most + 1)
 
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return sums of products of ticks, in one query if DuckDB can compute them itself.
 
         A product of up to 126 bits is summed in two halves, which 2**64 rows do not overflow.
@@ -418,9 +355,7 @@ class Duck(Engine):
             return sums
         return [(a << _HALF) + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
 
-    def within(
-        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Groups]:
         """Yield slots within ranges; other rows are left out by their raw values.
 
         Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and rows that
@@ -455,30 +390,18 @@ class Duck(Engine):
         column.reading = self._reading_of(name)
         return column
 
-    def only(self, *names: str) -> Duck:
-        engine = copy(self)
-        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
-        return engine
-
     def _in_order(self) -> None:
         if self._connection is not None:
             self._connection.execute("SET preserve_insertion_order = true")
 
-    def combinations(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
         keys = ", ".join(f"k{i}" for i in range(len(names)))
         yield from _batches(
             self._rows().project(", ".join(values)).aggregate(f"{keys}, count(*) AS n", keys)
         )
 
-    def sums(
-        self,
-        axes: Sequence[tuple[str, Codes]],
-        of: tuple[str, Ticks] | None,
-        most: int,
-    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums | None:
         """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
         last = 0 if of is None else of[1].grid.last
@@ -499,10 +422,7 @@ class Duck(Engine):
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
     def _folded(
-        self,
-        axes: Sequence[tuple[str, Codes]],
-        keys: Sequence[sql.Key],
-        of: tuple[str, Ticks] | None,
+        self, axes: Axes, keys: Sequence[sql.Key], of: One | None
     ) -> list[tuple[Any, ...]] | None:
         """Return what `_summed` returns, by `sql.FOLD`; None if a value is NaN or far too large.
 
@@ -523,7 +443,7 @@ class Duck(Engine):
 
     def _summed(
         self,
-        axes: Sequence[tuple[str, Codes]],
+        axes: Axes,
         keys: Sequence[sql.Key],
         most: int,
         last: int,
@@ -583,17 +503,19 @@ class Duck(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `bounded`."""
-        return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
+        kinds = {name: self._kinds[name] for name in self.columns}
+        return self._derived(bounded(self._rows(), kinds, unit, rows, key))
 
     def derived(self, formulas: Formulas) -> Duck | None:
         """Return filtered rows with derived columns, if DuckDB computes them as NumPy does."""
-        from sourdine.frames.formulas.sql import NotInSqlError, SqlOf
+        from sourdine.frames.formulas.sql import SqlOf
+        from sourdine.frames.formulas.tree import NotExactError
 
         to = SqlOf(self._kinds, self._reading_of, collated=not self.is_file)
         try:
             added = {name: to.column(node) for name, node in formulas.columns.items()}
             where = None if formulas.where is None else to.write(formulas.where)
-        except NotInSqlError:
+        except NotExactError:
             return None
         if where is not None and self._infers:
             where = f"CASE WHEN random() < 2 THEN {where} ELSE false END"
@@ -606,9 +528,8 @@ class Duck(Engine):
         engine = self._derived(None)
         engine._later = later  # noqa: SLF001
         types = {c: kind for c, (_, kind) in added.items()}
-        engine._types = {**self._types, **types}  # noqa: SLF001
-        engine._kinds = {**self._kinds, **{c: sql.kind_of(t) for c, t in types.items()}}  # noqa: SLF001
-        engine._holds = {**self._holds, **{c: sql.holds(t) for c, t in types.items()}}  # noqa: SLF001
+        engine._note({**self._dtypes, **types}, self._untyped)  # noqa: SLF001
+        engine.columns = (*self.columns, *types)
         return engine
 
     def reduced(self, how: Reduction) -> Engine:
@@ -617,14 +538,12 @@ class Duck(Engine):
         What DuckDB would infer of NaN (`_with_nan`) does not matter here: no person has one.
         """
         if any(self._kinds[name] == "text" and self._holds[name] == WORDS for name in how.times):
-            return self._in_memory(how.needed).reduced(how)
+            return super().reduced(how)
         reading = STANDARD if how.column is None else self._reading_of(how.column)
         relation = grouped(self._rows(), self._kinds, how, reading)
         engine = self._derived(relation)
-        types = dict(zip(relation.columns, relation.types, strict=True))
-        engine._kinds = {name: sql.kind_of(t) for name, t in types.items()}  # noqa: SLF001
-        engine._holds = {name: sql.holds(t) for name, t in types.items()}  # noqa: SLF001
-        engine._types = {} if self.parsed else types  # noqa: SLF001
+        types = _types_of(relation)
+        engine._note(types, types if self.parsed else ())  # noqa: SLF001
         engine._infers = False  # noqa: SLF001
         return engine
 
@@ -636,9 +555,7 @@ class Duck(Engine):
         for name, value in zip(names, found.values(), strict=True):
             columns[name] = Column.of_array(value)
             columns[name].holds = None if self.parsed else self._holds[name]
-        engine = memory_of_columns(columns, len(columns[names[0]]))
-        engine.parsed, engine.reading = self.parsed, self.reading
-        return engine
+        return read_like(Memory(columns, len(columns[names[0]])), self)
 
     def _derived(self, relation: Any) -> Duck:
         engine = copy(self)
@@ -647,8 +564,8 @@ class Duck(Engine):
         return engine
 
 
-def _reads_parquet(relation: Any) -> bool:
-    return "PARQUET" in str(guarded(relation.explain)).upper()
+def _types_of(relation: Any) -> dict[str, Any]:
+    return dict(zip(relation.columns, relation.types, strict=True))
 
 
 def _with_nan(relation: Any) -> Any:
@@ -666,7 +583,7 @@ def _with_nan(relation: Any) -> Any:
     return relation.union(nothing)
 
 
-def _batches(counted: Any) -> Iterator[tuple[list[Column], NDArray[np.int64]]]:
+def _batches(counted: Any) -> Iterator[tuple[list[Column], Whole]]:
     """Yield groups in batches: a column for each key, and the counts."""
     found = guarded(counted.fetchnumpy)
     counts = np.asarray(found.pop("n"), np.int64)
@@ -702,9 +619,7 @@ def _floats(relation: Any) -> Iterator[NDArray[np.float64]]:
             yield values[start : start + _STREAMED]
 
 
-def _tallied(
-    unrounded: Iterator[NDArray[np.float64]], size: int
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> Tallied:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
     table, missing = None, 0
     near = np.empty(_STREAMED)
@@ -728,14 +643,14 @@ def _tallied(
     return [np.append(held, -1)], np.append(table[held], missing)
 
 
-def _added(table: NDArray[np.int64] | None, slots: Any, size: int) -> NDArray[np.int64]:
+def _added(table: Whole | None, slots: Any, size: int) -> Whole:
     counts = np.bincount(slots, minlength=size)
     return counts if table is None else np.add(table, counts, out=table)
 
 
 def _selected(
-    unrounded: Iterator[NDArray[np.float64]], size: int, ranges: Sequence[tuple[int, int]]
-) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+    unrounded: Iterator[NDArray[np.float64]], size: int, ranges: Ranges
+) -> Iterator[tuple[list[Whole], None]]:
     """Yield the ticks within ranges, which are searched only in blocks of ticks that hold some."""
     shift = max(0, size.bit_length() - 16)
     needed = np.zeros((size - 1 >> shift) + 1, bool)
@@ -794,12 +709,7 @@ def open_capsule(data: object) -> Engine:
             if has_arrow
             else "In the checkout, run pip install '.[arrow]', which reads more of them."
         )
-        raise ParameterError(
-            "data",
-            "export valid Arrow data",
-            kind(data),
-            hint,
-        ) from None
+        raise ParameterError("data", "export valid Arrow data", kind(data), hint) from None
 
 
 def _in_arrow(data: Any) -> Engine:
@@ -814,7 +724,7 @@ def _in_arrow(data: Any) -> Engine:
 
 
 def _in_duckdb(data: Any) -> Engine:
-    connection = private_connection("statistics_propagation")
+    connection = private_connection()
     connection.execute("SET preserve_insertion_order = true")
     connection.from_arrow(data).create("exported")
     return Duck(connection.table("exported"), connection)

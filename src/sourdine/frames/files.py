@@ -69,15 +69,7 @@ _HIDDEN = (".", "_")
 
 
 def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the files below a folder, in order; all must be of one kind.
-
-    Parameters
-    ----------
-    folder
-        Its path.
-    kinds
-        The file name extensions of each kind.
-    """
+    """Return the files below a folder, in order; all must be of one of several kinds."""
     found: list[list[str]] = [[] for _ in kinds]
     for place, inner, names in walk(folder):
         inner[:] = sorted(name for name in inner if not name.startswith(_HIDDEN))
@@ -89,11 +81,10 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     some = [own for own in found if own]
     if len(some) != 1:
         raise ParameterError(
-            "the folder",
-            "hold files of one kind only, such as Parquet or CSV",
+            "the folder", "hold files of one kind only, such as Parquet or CSV",
             f"{folder!r} with {'files of several types' if some else 'no such files'}",
             "Use a pattern, such as 'folder/*.parquet'.",
-        )
+        )  # fmt: skip
     return some[0]
 
 
@@ -120,11 +111,9 @@ def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:
         return {}
     if any(set(own) != set(keys[0]) for own in keys) or len(set(keys[0])) < len(keys[0]):
         raise ParameterError(
-            "the folders",
-            "give the same columns for all files, each once",
-            "",
+            "the folders", "give the same columns for all files, each once", "",
             "Use a pattern for files of the same columns, such as 'folder/*/*.parquet'.",
-        )
+        )  # fmt: skip
     below = f"substr({PATH}, {len(root.rstrip(sep)) + 1})"
     return {key: _value(below, key) for key in keys[0]}
 
@@ -169,35 +158,28 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
         from sourdine.frames.databases import open_address
 
         return open_address(path, reading)
+    sheet, ending = None, path.lower()
     if Path(path).is_dir():
         files = files_below(path, _KINDS)
-        return _readable(path, files[0].lower(), files, reading)
-    if not is_path(path):
+        ending = files[0].lower()
+    elif is_path(path):
+        path, sheet = split_sheet(path)
+        ending = path.lower()
+        files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+        if not files:
+            here = f"Check the path; the current folder is {str(Path.cwd())!r}."
+            raise MissingFileError("the file", "exist", path, here)
+    else:
         raise ParameterError(
             "the file",
             "end in .csv, .tsv, .parquet, .xlsx, .sav, .sas7bdat, .xpt, .dta, .jsonl, .arrow, "
             ".feather, .txt (one value per line) or .npy (an array)",
             repr(shown_source(path)),
             "Save the sheet as .xlsx or CSV from the program that wrote it."
-            if path.lower().endswith(_SHEETS)
+            if ending.endswith(_SHEETS)
             else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "
             "frame.",
         )
-    path, sheet = split_sheet(path)
-    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
-    if not files:
-        raise MissingFileError(
-            "the file",
-            "exist",
-            path,
-            f"Check the path; the current folder is {str(Path.cwd())!r}.",
-        )
-    return _readable(path, path.lower(), files, reading, sheet)
-
-
-def _readable(
-    path: str, ending: str, files: Sequence[str], reading: Reading, sheet: str | None = None
-) -> Engine:
     try:
         return _opened(ending, files, reading, folder_columns(root_of(path), files), sheet)
     except (OSError, EOFError, zlib.error) as error:
@@ -207,34 +189,28 @@ def _readable(
 def _unreadable(path: str, error: Exception) -> ParameterError:
     why = getattr(error, "strerror", None) or "not what its ending says"
     return ParameterError(
-        "the file",
-        "be readable",
-        f"{path!r} ({why})",
-        "Check the file and its permissions.",
+        "the file", "be readable", f"{path!r} ({why})", "Check the file and its permissions."
     )
 
 
 def _opened(
-    ending: str,
-    files: Sequence[str],
-    reading: Reading,
-    named: Mapping[str, str],
-    sheet: str | None,
+    ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str], sheet: str | None
 ) -> Engine:
     if ending.endswith(PARQUET):
-        connection = private_connection("statistics_propagation")
+        connection = private_connection()
         _require_different_columns(connection, files)
         rows = _scanned(connection, _parquet(files))
         if named:
-            rows = _with_folders(rows, _scanned(connection, _parquet(files, PATH)), named)
+            # they replace columns of the same name in files
+            own = [sql.name(c) for c in rows.columns if c not in named]
+            own += [f"{value} AS {sql.name(c)}" for c, value in named.items()]
+            rows = _scanned(connection, _parquet(files, PATH)).project(", ".join(own))
         engine: Engine = Duck(rows, connection, untyped=named)
     elif named:
         raise ParameterError(
-            "the folder",
-            "hold Parquet files if folder names hold a column",
-            "other files",
+            "the folder", "hold Parquet files if folder names hold a column", "other files",
             "Write them as Parquet.",
-        )
+        )  # fmt: skip
     elif ending.endswith(CSV):
         return TextFile(files, reading)
     elif ending.endswith((*EXCEL, *READSTAT, *JSON_LINES, *ARROW)):
@@ -251,18 +227,8 @@ class TextFile(Duck):
     """Text files; every record is read, whatever its cells hold.
 
     Files are scanned when the first row is needed, and those that DuckDB would not read by the
-    rules of `sourdine.frames.text_files` are rewritten for it.
-
-    Parameters
-    ----------
-    files
-        Their paths.
-    reading
-        The declared format.
-    anyway
-        Whether to open a file with duplicate names, for a curator who inspects it.
-    copies
-        What has to live as long as the rows: copies that are among the files.
+    rules of `sourdine.frames.text_files` are rewritten for it. A curator who inspects a file opens
+    it in spite of duplicate names (``anyway``); ``copies`` have to live as long as the rows.
     """
 
     def __init__(
@@ -277,23 +243,19 @@ class TextFile(Duck):
         self._heads = [header(path, reading) for path in files]
         if any(head.twice for head in self._heads) and not anyway:
             raise ParameterError(
-                "a CSV file",
-                "have distinct column names in its header line",
-                "a duplicate name",
+                "a CSV file", "have distinct column names in its header line", "a duplicate name",
                 "Rename one of them, which sourdine inspect shows. If the first line is a "
                 "record, pass the column names as header in a Reading or on the command line.",
-            )
+            )  # fmt: skip
         self._copies: list[object] = list(copies)
         self._opened: Any = None
         names = self._heads[0].names
         if any(set(head.names) != set(names) for head in self._heads):
             raise ParameterError(
-                "the files",
-                "have the same columns",
-                "different columns",
+                "the files", "have the same columns", "different columns",
                 "Read files with the same columns, or write the same names in their header lines.",
-            )
-        connection = private_connection("statistics_propagation")
+            )  # fmt: skip
+        connection = private_connection()
         columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
         super().__init__(connection.sql(f"SELECT {columns}"), connection, parsed=True)
         self.reading = reading
@@ -308,9 +270,9 @@ class TextFile(Duck):
 
     def _scan(self, path: str, head: Header) -> tuple[str, Header]:
         try:
-            if is_plain(path, head.layout):
+            if is_plain(path, head):
                 return path, head
-            copy = Copy(rewritten(path, head.layout))
+            copy = Copy(rewritten(path, head))
             self._copies.append(copy)
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
@@ -332,13 +294,6 @@ class TextLines(Memory):
     """Text files of one value per line, without a header, read into memory.
 
     Bytes that the encoding does not have are replaced. A blank line is a missing value.
-
-    Parameters
-    ----------
-    files
-        Their paths.
-    reading
-        The declared format.
     """
 
     parsed = True
@@ -346,7 +301,7 @@ class TextLines(Memory):
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
         self.files, self.reading = files, reading
         column = Column.of([line for path in files for line in _lines(path, reading)])
-        super().__init__({UNNAMED: lambda: column}, len(column))
+        super().__init__({UNNAMED: column}, len(column))
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return the lines; if strict, refuse invalid UTF-8."""
@@ -358,11 +313,9 @@ class TextLines(Memory):
                 lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:
                 raise ParameterError(
-                    Path(path).name,
-                    f"be text in {self.reading.encoding.upper()}",
-                    "other bytes",
+                    Path(path).name, f"be text in {self.reading.encoding.upper()}", "other bytes",
                     "Declare the encoding of the file.",
-                ) from None
+                ) from None  # fmt: skip
             while lines and lines[-1] is None:
                 lines.pop()
         return Column.of(lines, reading=self.reading)
@@ -383,7 +336,7 @@ def _of_arrays(files: Sequence[str]) -> Memory:
     else:
         column = Column.of([value for array in arrays for value in array.tolist()])
     own = types.pop() if len({one and one.holds for one in types}) == 1 else None
-    return Memory({UNNAMED: lambda: column}, len(column), types={UNNAMED: own})
+    return Memory({UNNAMED: column}, len(column), types={UNNAMED: own})
 
 
 def _array(path: str) -> NDArray[Any]:
@@ -396,11 +349,9 @@ def _array(path: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         got = f"an array of {array.ndim} dimensions" if isinstance(array, np.ndarray) else ""
         raise ParameterError(
-            Path(path).name,
-            "be a one-dimensional array without objects",
-            got,
+            Path(path).name, "be a one-dimensional array without objects", got,
             "Write it with numpy.save.",
-        )
+        )  # fmt: skip
     return array
 
 
@@ -430,13 +381,6 @@ def _require_different_columns(connection: Any, files: Sequence[str]) -> None:
 def _parquet(files: Sequence[str], path: str | None = None) -> str:
     named = "" if path is None else f", filename = {sql.string(path)}"
     return f"read_parquet({_listed(files)}, hive_partitioning = false{named})"
-
-
-def _with_folders(rows: Any, with_path: Any, named: Mapping[str, str]) -> Any:
-    """Add the columns named by folders; they replace columns of the same name in files."""
-    own = [sql.name(c) for c in rows.columns if c not in named]
-    added = [f"{value} AS {sql.name(c)}" for c, value in named.items()]
-    return with_path.project(", ".join([*own, *added]))
 
 
 def _joined(scans: Sequence[tuple[str, Header]]) -> str:

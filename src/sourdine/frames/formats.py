@@ -13,21 +13,17 @@ import json
 import re
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sourdine.calendar import DAY, FIRST, LAST, NOWHERE, moment
-from sourdine.errors import (
-    MissingExtraError,
-    ParameterError,
-    SourdineError,
-    close_matches,
-)
-from sourdine.frames.batches import Batches, BatchSource, declared_types
+from sourdine.calendar import DAY, FIRST, LAST, NOWHERE
+from sourdine.errors import MissingExtraError, ParameterError, SourdineError, close_matches
+from sourdine.frames.batches import Batches, declared_types
 from sourdine.frames.engine import require_different
-from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, Moments
+from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, moments
 from sourdine.frames.paths import ARROW, EXCEL, JSON_LINES, READSTAT
 from sourdine.frames.reading import STANDARD, Reading, read_text
 from sourdine.frames.text_files import BOM, LONGEST, distinct_names, open_bytes
@@ -37,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.engine import Engine
 
 T = TypeVar("T")
@@ -48,24 +45,16 @@ FORMATS = (EXCEL, READSTAT, JSON_LINES, ARROW)
 def open_format(
     ending: str, files: Sequence[str], reading: Reading, sheet: str | None = None
 ) -> Engine:
-    """Return the engine over files of one of the formats of `FORMATS`.
+    """Return the engine over files of one of the formats of `FORMATS`, by the ending of a path.
 
-    Parameters
-    ----------
-    ending
-        A path whose ending says which.
-    files
-        The files.
-    reading
-        How texts are read; of JSON Lines also the names of the columns.
-    sheet
-        The sheet of Excel files; None for the first.
+    Of JSON Lines ``reading`` names the columns. Of Excel files the first sheet is read if none is
+    named.
     """
+    if ending.endswith(ARROW):
+        return open_arrow(files)
     if ending.endswith(EXCEL):
         return open_sheets(files, reading, sheet)
-    if ending.endswith(READSTAT):
-        return open_readstat(files, reading)
-    return open_json_lines(files, reading) if ending.endswith(JSON_LINES) else open_arrow(files)
+    return (open_readstat if ending.endswith(READSTAT) else open_json_lines)(files, reading)
 
 
 def _guarded(path: str, work: Callable[[], T]) -> T:
@@ -83,11 +72,10 @@ def _guarded(path: str, work: Callable[[], T]) -> T:
 def damaged(path: str) -> ParameterError:
     """Return the error for a file that cannot be read at all."""
     return ParameterError(
-        "the file",
-        "be readable",
+        "the file", "be readable",
         f"{path!r} (damaged, protected by a password, or not what its ending says)",
         "Open it in the program that wrote it, and save it again.",
-    )
+    )  # fmt: skip
 
 
 def _missing(extra: str) -> MissingExtraError:
@@ -100,11 +88,9 @@ def _require_same(columns: Sequence[object]) -> None:
     """Refuse files of different columns, or of the same columns with other types."""
     if any(own != columns[0] for own in columns):
         raise ParameterError(
-            "the files",
-            "have the same columns",
-            "different columns",
+            "the files", "have the same columns", "different columns",
             "Read files with the same columns of the same types.",
-        )
+        )  # fmt: skip
 
 
 # ---- Excel ---------------------------------------------------------------------------------------
@@ -134,23 +120,15 @@ def open_sheets(files: Sequence[str], reading: Reading, sheet: str | None = None
         for row in rows:
             for i, values in enumerate(columns):
                 values.append(row[i] if i < len(row) else None)
-    engine = _SheetRows(dict(zip(names[0], columns, strict=True)))
-    engine.reading = reading
+    engine = _of_columns(names[0], columns, len(columns[0]))
+    engine.parsed, engine.reading = True, reading
     return engine
 
 
-class _SheetRows(Memory):
-    """Rows of cells, each of which has its own type."""
-
-    parsed = True
-
-    def __init__(self, columns: Mapping[str, list[Any]]) -> None:
-        readers = {name: _reader(values) for name, values in columns.items()}
-        super().__init__(readers, len(next(iter(columns.values()))))
-
-
-def _reader(values: list[Any]) -> Callable[[], Column]:
-    return lambda: Column.of(values)
+def _of_columns(names: Sequence[str], columns: Sequence[Sequence[Any]], rows: int) -> Memory:
+    """Return rows of cells, each of which has its own type."""
+    both = zip(names, columns, strict=True)
+    return Memory({name: partial(Column.of, values) for name, values in both}, rows)
 
 
 def sheet_rows(path: str, sheet: str | None = None) -> Iterator[list[Any]]:
@@ -171,11 +149,9 @@ def _sheet(path: str, sheet: str | None) -> Any:
         like = close_matches(sheet, names)
         meant = f"Did you mean {' or '.join(map(repr, like))}? " if like else ""
         raise ParameterError(
-            "the sheet",
-            "be one of the file's",
-            repr(sheet),
+            "the sheet", "be one of the file's", repr(sheet),
             f"{meant}Look at the sheets with sourdine inspect.",
-        )
+        )  # fmt: skip
     return book.get_sheet_by_name(names[0] if sheet is None else sheet)
 
 
@@ -212,12 +188,10 @@ def _head(rows: Iterator[list[Any]], path: str) -> tuple[str, ...]:
         )
     if len(set(named)) < len(named):
         raise ParameterError(
-            "the sheet",
-            "have distinct column names in its first row",
-            "a duplicate name",
+            "the sheet", "have distinct column names in its first row", "a duplicate name",
             "Rename one of them. If the first row is a record, pass the column names as header "
             "in a Reading or on the command line.",
-        )
+        )  # fmt: skip
     return tuple(distinct_names(first))
 
 
@@ -266,14 +240,14 @@ class _Kind:
         if not self.unit:
             return Column(numbers, holds=NUMBERS)
         found = _instants(numbers, self.epoch, self.unit, day=self.day)
-        return Moments(found, lambda: _dates(found, date=self.day))
+        return moments(found, date=self.day)
 
 
 def _decoded(text: str, encoding: str) -> str:
     return text.encode("latin-1", "replace").decode(encoding, "replace")
 
 
-def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> NDArray[np.int64]:
+def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> Whole:
     """Return instants; whole units and the rest apart, since a float of both would lose digits."""
     there = np.isfinite(x) & (np.abs(x) < (LAST - FIRST) // unit * 2)
     x = np.where(there, x, 0.0)
@@ -283,21 +257,17 @@ def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> ND
     return np.where(there & (found >= FIRST) & (found <= LAST), found, NOWHERE)
 
 
-def _dates(instants: NDArray[np.int64], *, date: bool) -> NDArray[Any]:
-    found = (None if i == NOWHERE else moment(i, date=date) for i in instants.tolist())
-    return np.fromiter(found, object, len(instants))
-
-
 def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
     """Return the engine over files of SPSS, SAS or Stata, which reads some rows at a time."""
     read = [ReadstatFile(path, reading) for path in files]
     _require_same([one.kinds for one in read])
     kinds = read[0].kinds
+    types = {name: kind.declared for name, kind in kinds.items()}
 
     def memory(found: Mapping[str, Sequence[Any]]) -> Memory:
         rows = len(next(iter(found.values())))
-        readers = {name: _known(kinds[name].column(values)) for name, values in found.items()}
-        return Memory(readers, rows, types={name: kinds[name].declared for name in found})
+        columns = {name: kinds[name].column(values) for name, values in found.items()}
+        return Memory(columns, rows, types=types)
 
     def each(columns: list[str]) -> Iterator[Memory]:
         for one in read:
@@ -308,8 +278,7 @@ def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
         parts = [found for one in read for found in one.chunks(columns, 0)]
         return memory({name: [v for part in parts for v in part[name]] for name in columns})
 
-    source = BatchSource(each, whole, lambda: sum(part.rows() for part in each([])))
-    engine = Batches(list(kinds), source, {name: k.declared for name, k in kinds.items()})
+    engine = Batches(types, each, whole, lambda: sum(part.rows() for part in each([])))
     engine.reading = reading
     return engine
 
@@ -378,10 +347,6 @@ class ReadstatFile:
         return [_decoded(v, self.encoding) if v else None for v in values]
 
 
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
-
-
 def _encoding(ending: str, first: bytes, stated: str | None, reading: Reading) -> str:
     """Return the encoding of texts: the declared one, else the one that the file states."""
     if reading.encoding != "utf-8":
@@ -437,54 +402,40 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
     """Return the engine over JSON Lines, which reads some lines at a time."""
     if reading.header is None:
         raise ParameterError(
-            "header",
-            "name the columns of JSON Lines: which keys the records have is private",
-            "",
+            "header", "name the columns of JSON Lines: which keys the records have is private", "",
             "Use {header} with the keys that are needed; sourdine inspect lists all keys.",
             header=["age", "income"],
-        )
+        )  # fmt: skip
     names = reading.header
 
+    def cells(columns: Sequence[str]) -> Iterator[list[Any]]:
+        records = (record for path in files for record in json_records(path, reading))
+        return (_cells(record, columns) for record in records)
+
     def each(columns: list[str]) -> Iterator[Memory]:
-        for path in files:
-            found: list[list[Any]] = []
-            for record in json_records(path, reading):
-                found.append(_cells(record, columns))
-                if len(found) == _LINES:
-                    yield _of_rows(columns, found)
-                    found = []
-            if found:
-                yield _of_rows(columns, found)
+        rows = cells(columns)
+        while some := list(islice(rows, _LINES)):
+            yield _of_rows(columns, some)
 
     def whole(columns: list[str]) -> Memory:
-        rows = (json_records(path, reading) for path in files)
-        found = [_cells(record, columns) for own in rows for record in own]
-        return _of_rows(columns, found)
+        return _of_rows(columns, list(cells(columns)))
 
-    def rows() -> int:
-        return sum(1 for path in files for _ in json_records(path, reading))
-
-    engine = Batches(names, BatchSource(each, whole, rows), dict.fromkeys(names))
+    engine = Batches(dict.fromkeys(names), each, whole, lambda: sum(1 for _ in cells(())))
     engine.parsed, engine.reading = True, reading
     return engine
 
 
 def _of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Memory:
-    values = list(zip(*rows, strict=True)) or [()] * len(names)
-    return Memory(
-        {name: _reader(list(own)) for name, own in zip(names, values, strict=True)}, len(rows)
-    )
+    return _of_columns(names, list(zip(*rows, strict=True)) or [()] * len(names), len(rows))
 
 
 def json_records(path: str, reading: Reading = STANDARD) -> Iterator[dict[str, Any]]:
     """Yield the records of a file: the cells of each line by key, none for what is no object."""
     if reading.encoding != "utf-8":
         raise ParameterError(
-            "encoding",
-            "be omitted for JSON Lines, which is always UTF-8",
-            repr(reading.encoding),
+            "encoding", "be omitted for JSON Lines, which is always UTF-8", repr(reading.encoding),
             "Write the file in UTF-8.",
-        )
+        )  # fmt: skip
     with open_bytes(path) as file:
         mark = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
         file.seek(mark)
@@ -507,7 +458,10 @@ def _record(text: str) -> dict[str, Any]:
         return {}
     if not isinstance(found, dict):
         return {}
-    return found if text.isascii() and "\\" not in text else _without_halves(found)
+    if text.isascii() and "\\" not in text:
+        return found
+    # halves of surrogate pairs, which JSON can write (\ud800) and UTF-8 cannot
+    return {_well_formed(key): _well_formed(value) for key, value in found.items()}
 
 
 def _whole(digits: str) -> int | float:
@@ -515,11 +469,6 @@ def _whole(digits: str) -> int | float:
 
 
 _decode = json.JSONDecoder(parse_int=_whole).decode
-
-
-def _without_halves(record: dict[str, Any]) -> dict[str, Any]:
-    r"""Replace halves of surrogate pairs, which JSON can write (``\ud800``) and UTF-8 cannot."""
-    return {_well_formed(key): _well_formed(value) for key, value in record.items()}
 
 
 def _well_formed(value: Any) -> Any:
@@ -564,8 +513,8 @@ def open_arrow(files: Sequence[str]) -> Batches:
         parts = list(each(columns))
         return pa.concat_tables(parts) if parts else schemas[0].empty_table().select(columns)
 
-    source = BatchSource(each, whole, lambda: sum(map(len, each([]))))
-    return Batches(names, source, declared_types(schemas[0].empty_table()))
+    types = declared_types(schemas[0].empty_table())
+    return Batches(types, each, whole, lambda: sum(map(len, each([]))))
 
 
 def _schema(path: str) -> Any:

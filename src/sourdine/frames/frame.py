@@ -19,6 +19,8 @@ from sourdine.frames.memory import (
     Column,
     Memory,
     declared_by_numpy,
+    memory_of_frame,
+    memory_of_series,
 )
 from sourdine.frames.reading import STANDARD, Reading
 from sourdine.noise import SYSTEM
@@ -45,22 +47,17 @@ def open_data(data: object, reading: Reading = STANDARD) -> Engine:
         from sourdine.frames.files import open_file
 
         return open_file(fspath(data), reading)
-    engine = _of_memory(data)
-    engine.reading = reading
-    return engine
-
-
-def _of_memory(data: object) -> Engine:
     if isinstance(data, np.ndarray):
         _require_one_dimension(data)
         types = {UNNAMED: declared_by_numpy(data.dtype)}
-        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
-    if isinstance(data, (list, tuple, range)):
+        engine: Engine = Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
+    elif isinstance(data, (list, tuple, range)):
         column, _ = _column(data)  # now, since a list may grow
-        return Memory({UNNAMED: lambda: column}, len(column))
-    if isinstance(data, Mapping):
-        return _of_dict(data)
-    return _of_native(data)
+        engine = Memory({UNNAMED: column}, len(column))
+    else:
+        engine = _of_dict(data) if isinstance(data, Mapping) else _of_native(data)
+    engine.reading = reading
+    return engine
 
 
 def _column(values: Any) -> tuple[Column, Declared | None]:
@@ -85,26 +82,22 @@ def _require_values(values: Sequence[Any]) -> None:
     """
     if values and all(isinstance(v, (list, tuple, Mapping, np.ndarray)) for v in values):
         raise ParameterError(
-            "data",
-            "be a list of single values, or a dict of columns",
-            "a list of rows",
+            "data", "be a list of single values, or a dict of columns", "a list of rows",
             'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data)'
             " converts rows to columns.",
-        )
+        )  # fmt: skip
 
 
 def _require_one_dimension(values: NDArray[Any]) -> None:
     if values.ndim != 1:
         raise ParameterError(
-            "data",
-            "have one dimension",
-            f"an array of {values.ndim} dimensions",
+            "data", "have one dimension", f"an array of {values.ndim} dimensions",
             "Pass one column, such as data[:, 0], or a dict of columns.",
-        )
+        )  # fmt: skip
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
-    readers: dict[str, Callable[[], Column]] = {}
+    readers: dict[str, Column | Callable[[], Column]] = {}
     types: dict[str, Declared | None] = {}
     lengths = set()
     for key, values in data.items():
@@ -116,20 +109,15 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             lengths.add(len(values))
         else:
             column, types[name] = _column(values)
-            readers[name] = _known(column)
+            readers[name] = column
             lengths.add(len(column))
     if len(lengths) != 1 or len(readers) != len(data):
         raise ParameterError(
-            "data",
-            "be columns of equal length with different names",
+            "data", "be columns of equal length with different names",
             f"{len(data)} columns of {len(lengths)} lengths",
             "Pass columns with one value per row.",
-        )
+        )  # fmt: skip
     return Memory(readers, lengths.pop(), types=types)
-
-
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
 
 
 def _of_native(data: object) -> Engine:
@@ -147,7 +135,7 @@ def _of_native(data: object) -> Engine:
     try:
         frame: Any = nw.from_native(data, allow_series=True)
     except TypeError:
-        return _of_batches(data)
+        return _of_export(data)
     except DuplicateError:
         raise name_twice() from None
     if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
@@ -158,8 +146,6 @@ def _of_native(data: object) -> Engine:
         from sourdine.frames.lazy import LazyEngine
 
         return LazyEngine(frame)
-    from sourdine.frames.memory import memory_of_frame, memory_of_series
-
     return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
 
 
@@ -175,15 +161,13 @@ def is_spark(data: object) -> bool:
     return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
 
 
-def _of_batches(data: object) -> Engine:
+def _of_export(data: object) -> Engine:
+    """Return the engine of a dataset, or of any other object that exports Arrow data."""
     from sourdine.frames.batches import batches_of_dataset, is_dataset
-
-    return batches_of_dataset(data) if is_dataset(data) else _of_capsule(data)
-
-
-def _of_capsule(data: object) -> Engine:
     from sourdine.frames.duck import exports_arrow, open_capsule
 
+    if is_dataset(data):
+        return batches_of_dataset(data)
     if not exports_arrow(data):
         raise _no_data(data) from None
     return open_capsule(data)
@@ -191,12 +175,10 @@ def _of_capsule(data: object) -> Engine:
 
 def _no_data(data: object) -> ParameterTypeError:
     return ParameterTypeError(
-        "data",
-        "be a list, an array, a frame or a path",
-        kind(data),
+        "data", "be a list, an array, a frame or a path", kind(data),
         "Pass a list, a NumPy array, a pandas, Polars, PyArrow, DuckDB or Spark frame, "
         "or the path of a CSV or Parquet file.",
-    )
+    )  # fmt: skip
 
 
 # ---- `Frame` -------------------------------------------------------------------------------------
@@ -246,12 +228,9 @@ class Frame:
         self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(
-                "read",
-                "be omitted for a frame, which was opened with its own",
-                "",
-                "Omit {read}.",
+                "read", "be omitted for a frame, which was opened with its own", "", "Omit {read}.",
                 read=LEFT_OUT,
-            )
+            )  # fmt: skip
 
     @property
     def reading(self) -> Reading:
@@ -324,11 +303,9 @@ class Frame:
             return self.columns[0]
         if column is None or column not in self.columns:
             raise ParameterError(
-                "column",
-                "be one of the columns",
-                "" if column is None else repr(column),
+                "column", "be one of the columns", "" if column is None else repr(column),
                 listed_columns(self, column),
-            )
+            )  # fmt: skip
         return column
 
     def tally(self, *cells: Cell) -> Tally:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
 from sourdine.frames.cells import Codes, Present, Ticks, inside, joined
-from sourdine.frames.engine import Asked, Engine, complete, largest, merge, product
+from sourdine.frames.engine import Asked, Engine, Flat, complete, largest, merge, product, read_like
 from sourdine.frames.memory import Memory
 from sourdine.frames.reading import read_text
 
@@ -18,74 +19,64 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell
+    from sourdine.frames.cells import Cell, Ranges, Whole
+    from sourdine.frames.engine import Axes, Groups, Named, NamedTicks, One, Powers, Sums, Tallied
     from sourdine.frames.memory import Column, Declared
 
-    Whole = NDArray[np.int64]
-    Named = tuple[str, Cell]
-    Ranges = list[tuple[int, int]]
     Counted = tuple[Whole, Whole]
+
+
+class Counting(Engine):
+    """Rows of another engine that are only counted: no single row comes out."""
+
+    _why: str
+
+    def __init__(self, rows: Engine) -> None:
+        self.unweighted, self.columns = rows, rows.columns
+        read_like(self, rows)
+
+    def kind(self, name: str) -> str | None:
+        return self.unweighted.kind(name)
+
+    def declared(self, name: str) -> Declared | None:
+        return self.unweighted.declared(name)
+
+    def present(self, name: str) -> int:
+        found = self.groups([(name, Present(name))])
+        return sum(int(cast("Whole", sums)[slots >= 0].sum()) for (slots,), sums in found)
+
+    def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
+        raise TypeError(self._why)
+
+    slots = column = only = combinations = split = bound = reduced = _refuse
 
 
 # ---- One group of a partition --------------------------------------------------------------------
 
 
-class GroupRows(Engine):
-    """One group: it selects its own counts from those of all groups, and does nothing else.
+class GroupRows(Counting):
+    """One group: it selects its own counts from those of all groups, and does nothing else."""
 
-    Parameters
-    ----------
-    whole
-        All groups.
-    i
-        The index of this one.
-    """
+    _why = "a group counts its rows and gives out none; cut the frame with split"
 
     def __init__(self, whole: Partition, i: int) -> None:
+        super().__init__(whole.engine)
         self.whole, self.place = whole, i
-        self.parsed, self.reading = whole.engine.parsed, whole.engine.reading
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.whole.engine.columns
-
-    def kind(self, name: str) -> str | None:
-        return self.whole.engine.kind(name)
-
-    def declared(self, name: str) -> Declared | None:
-        return self.whole.engine.declared(name)
 
     def rows(self) -> int:
         return int(self.whole.rows()[self.place])
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         yield self.whole.cells(cells)[self.place]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         return self.whole.moments(name, cell, most)[self.place]
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
-
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         return self.whole.products(tuple(cells), tuple(powers))[self.place]
 
-    def present(self, name: str) -> int:
-        """Return the number of values of a column that are not missing."""
-        (slots,), counts = self.whole.cells([(name, Present(name))])[self.place]
-        return int(counts[slots >= 0].sum())
-
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ticks within ranges, and their counts; see `between_each` for all groups."""
-        wanted: list[Ranges] = [[] for _ in range(self.whole.size)]
-        wanted[self.place] = list(ranges)
-        return self.whole.between(name, cell, wanted)[self.place]
+    def between(self, name: str, cell: Ticks, ranges: Ranges) -> Counted:
+        return between_each([self], name, cell, [ranges])[0]
 
     def prefetch(self, asked: Asked) -> None:
         """Announce a query; windows of single groups are not prefetched."""
@@ -93,15 +84,7 @@ class GroupRows(Engine):
             self.whole.prefetch(asked)
 
     def array(self, name: str) -> NDArray[Any] | None:
-        """Return the numbers of a column, if they are in memory."""
         return self.whole.array(name, self.place)
-
-    def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
-        """Raise: a group only counts."""
-        del asked, options
-        raise TypeError("a group counts its rows and gives out none; cut the frame with split")
-
-    slots = column = only = combinations = split = bound = reduced = _refuse
 
 
 def between_each(
@@ -116,7 +99,7 @@ def between_each(
         both = zip(parts, ranges, strict=True)
         return [part.between(name, cell, own) for part, own in both]
     whole = groups[0].whole
-    wanted: list[Ranges] = [[] for _ in range(whole.size)]
+    wanted: list[Ranges] = [()] * whole.size
     for part, own in zip(groups, ranges, strict=True):
         wanted[part.place] = own
     found = whole.between(name, cell, wanted)
@@ -142,16 +125,8 @@ _LOW = (1 << _HALF) - 1
 class Partition:
     """Rows split into groups, and counts of all groups from one pass each.
 
-    Parameters
-    ----------
-    engine
-        The rows.
-    names
-        The columns that hold the keys.
-    keys
-        A tuple for each group, with a value of each column.
-    other
-        Whether the rows without a listed key form a group too, the last.
+    Each group has a tuple of ``keys``, with a value of each column; with ``other`` the rows without
+    a listed key form a group too, the last.
     """
 
     def __init__(
@@ -223,7 +198,7 @@ class Partition:
         found = [self._group(slots) for slots, _ in self.engine.groups(self._axes)]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
-    def _read(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
+    def _read(self, cells: Named) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
         """Yield groups, -1 for none, slots along each cell, and their numbers of rows."""
         if not isinstance(self.engine, Memory):
             axes = len(self._axes)
@@ -237,7 +212,7 @@ class Partition:
                 yield self._of_rows[start : start + len(slots[0])], slots, None
                 start += len(slots[0])
 
-    def counted(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
+    def counted(self, cells: Named) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
         """Yield groups, slots along each cell, and their numbers of rows (None: one each)."""
         for group, slots, counts in self._read(cells):
             if not len(group) or group.min() >= 0:
@@ -267,45 +242,18 @@ class Partition:
         self._last = (cell, (name, most), self._kept[asked])
         return self._last[2]
 
-    def _sums(self, of: tuple[str, Ticks] | None, most: int) -> list[list[int]]:
+    def _sums(self, of: One | None, most: int) -> list[list[int]]:
         """Return for each group its rows and, for a column, the sums of powers of ticks."""
-        sums = [[0] * (1 if of is None else most + 2) for _ in range(self.size)]
         found = self.engine.sums(self._axes, of, most)
         if found is None:
-            return self._added(sums, of, most)
+            powers = [] if of is None else [(power,) for power in range(most + 1)]
+            return self._multiplied([] if of is None else [of], powers)
+        sums = [[0] * (1 if of is None else most + 2) for _ in range(self.size)]
         slots, values = found
         group = self._group(slots)
         for g, own in zip(group.tolist(), values, strict=True):
             if g >= 0:
                 sums[g] = [a + b for a, b in zip(sums[g], own, strict=True)]
-        return sums
-
-    def _added(
-        self, sums: list[list[int]], of: tuple[str, Ticks] | None, most: int
-    ) -> list[list[int]]:
-        """Add up rows and powers of ticks in halves of 31 bits, so that every sum is exact."""
-        rows, gone = np.zeros((2, self.size), np.int64)
-        halves = np.zeros((most + 1, 2, self.size), np.int64)
-        for group, ticks, counts in self.counted([] if of is None else [of]):
-            _add(rows, group, None, counts)
-            if of is None:
-                continue
-            g, t, n = group, ticks[0], counts
-            if len(t) and t.min() < 0:
-                there = t < 0
-                _add(gone, g[there], None, None if n is None else n[there])
-                g, t, n = g[~there], t[~there], None if n is None else n[~there]
-            last = of[1].grid.last
-            for power in range(1, most + 1):
-                if last**power < 1 << (2 * _HALF):
-                    _add_power(halves[power], g, t, n, power, last)
-                else:
-                    _add_wide(sums, g, t, n, power)
-        halves[0, 1] = rows - gone
-        for i, own in enumerate(sums):
-            own[0] = int(rows[i])
-            for power in range(len(own) - 1):
-                own[power + 1] += (int(halves[power, 0, i]) << _HALF) + int(halves[power, 1, i])
         return sums
 
     def products(
@@ -314,71 +262,69 @@ class Partition:
         """Return for each group the exact sums of products of powers of ticks."""
         asked = ("products", cells, powers)
         if asked not in self._kept:
-            self._kept[asked] = self._multiplied(cells, powers)
+            self._kept[asked] = [own[1:] for own in self._multiplied(cells, powers)]
         sums: list[list[int]] = self._kept[asked]
         return sums
 
-    def _multiplied(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[list[int]]:
-        """Add up products in halves of 31 bits; those beyond 62 bits as Python integers."""
-        halves = np.zeros((len(powers), 2, self.size), np.int64)
-        sums = [[0] * len(powers) for _ in range(self.size)]
-        wide = [largest(cells, own) >= 1 << (2 * _HALF) for own in powers]
+    def _multiplied(self, cells: NamedTicks, powers: Powers) -> list[list[int]]:
+        """Return for each group its rows, and sums of products over those without a missing tick.
+
+        They are added up in halves of 31 bits; products beyond 62 bits as Python integers.
+        """
+        halves = np.zeros((1 + len(powers), 2, self.size), np.int64)
+        sums = [[0] * (1 + len(powers)) for _ in range(self.size)]
+        most = [largest(cells, own) for own in powers]
         for group, slots, counts in self.counted(cells):
+            rows = np.zeros(self.size, np.int64)
+            _add(rows, group, None, counts)
+            halves[0, 1] += rows
             (place, *ticks), n = complete([group, *slots], counts)
-            for i, own in enumerate(powers):
-                p = product(ticks, own, wide=wide[i])
-                if not wide[i]:
+            if len(place) < len(group):
+                rows[:] = 0
+                _add(rows, place, None, n)
+            for i, own in enumerate(powers, 1):
+                if not any(own):
+                    halves[i, 1] += rows
+                    continue
+                p = product(ticks, own, wide=most[i - 1] >= 1 << (2 * _HALF))
+                if p.dtype == object:
+                    each = [1] * len(place) if n is None else n.tolist()
+                    for g, v, k in zip(place.tolist(), p.tolist(), each, strict=True):
+                        sums[g][i] += k * v
+                elif n is None and most[i - 1] * len(p) < 1 << 53:  # a float holds the sum
+                    _add(halves[i, 1], place, p, None)
+                    halves[i, 0] += halves[i, 1] >> _HALF
+                    halves[i, 1] &= _LOW
+                else:
                     _add(halves[i, 0], place, p >> _HALF, n)
                     _add(halves[i, 1], place, p & _LOW, n)
-                    continue
-                each = [1] * len(place) if n is None else n.tolist()
-                for g, v, k in zip(place.tolist(), p.tolist(), each, strict=True):
-                    sums[g][i] += k * v
-        for g, totals in enumerate(sums):
-            for i in range(len(powers)):
-                totals[i] += (int(halves[i, 0, g]) << _HALF) + int(halves[i, 1, g])
-        return sums
+        high, low = halves.transpose(1, 2, 0).tolist()
+        return [
+            [v + (a << _HALF) + b for v, a, b in zip(*parts, strict=True)]
+            for parts in zip(sums, high, low, strict=True)
+        ]
 
-    def cells(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
+    def cells(self, cells: Named) -> list[Tallied]:
         """Return for each group the slots that occur along the cells, and their counts."""
         asked = tuple(cells)
         if asked not in self._kept:
-            self._kept[asked] = self._tallied(cells)
-        tallied: list[tuple[list[Whole], Whole]] = self._kept[asked]
-        return tallied
-
-    def _tallied(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
-        shape = [cell.size + 1 for _, cell in cells]
-        width = prod(shape)
-
-        def flat() -> Iterator[tuple[Whole, Whole | None]]:
-            for group, slots, counts in self.counted(cells):
-                place = group.astype(object) if self.size * width >= 1 << 62 else group
-                for slot, length in zip(slots, shape, strict=True):
-                    place = place * length + (slot + 1)
-                yield place, counts
-
-        if self.size * width <= DENSE:
-            table = np.zeros(self.size * width, np.int64)
-            for place, counts in flat():
-                _add(table, place, None, counts)
-            places = np.flatnonzero(table)
-            tallied = table[places]
-        else:
-            places, tallied = merge(flat())
-        ends = np.searchsorted(places, [width * i for i in range(self.size + 1)])
-        slots = []
-        rest: Any = places % width
-        for length in reversed(shape):
-            slots.append((rest % length).astype(np.int64) - 1)
-            rest = rest // length
-        slots.reverse()
-        return [
-            ([slot[a:b] for slot in slots], tallied[a:b])
-            for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-        ]
+            flat = Flat([cell for _, cell in cells], self.size)
+            parts = ((flat.of(slots, g), counts) for g, slots, counts in self.counted(cells))
+            if self.size * flat.width <= DENSE:
+                table = np.zeros(self.size * flat.width, np.int64)
+                for place, counts in parts:
+                    _add(table, place, None, counts)
+                places = np.flatnonzero(table)
+                tallied = table[places]
+            else:
+                places, tallied = merge(parts)
+            ends = np.searchsorted(places, [flat.width * i for i in range(self.size + 1)]).tolist()
+            slots = flat.back(places % flat.width)
+            self._kept[asked] = [
+                ([slot[a:b] for slot in slots], tallied[a:b]) for a, b in pairwise(ends)
+            ]
+        found: list[Tallied] = self._kept[asked]
+        return found
 
     def prefetch(self, asked: Asked) -> None:
         """Announce a query of a group; it is run once, for all of them together."""
@@ -406,12 +352,12 @@ class Partition:
         """Return the ticks of each group within ranges; the last answer is cached."""
         asked = (name, cell, every)
         if self._read_last is None or self._read_last[0] != asked:
-            cells: list[Named] = [*self._axes, (name, cell)]
+            cells: list[tuple[str, Cell]] = [*self._axes, (name, cell)]
             counted = self.engine.within(cells, every) if every else ()
             self._read_last = asked, self._by_group(counted)
         return self._read_last[1]
 
-    def _by_group(self, counted: Iterable[tuple[list[Whole], Whole | None]]) -> list[Counted]:
+    def _by_group(self, counted: Iterable[Groups]) -> list[Counted]:
         """Return the ticks of each group, in order, and their counts."""
         parts: list[list[tuple[Whole, Whole | None]]] = [[] for _ in range(self.size)]
         for slots, counts in counted:
@@ -439,29 +385,6 @@ class Partition:
             self._kept["array", name] = None if whole is None else whole[self._sorted[0]]
         ordered, starts = self._kept["array", name], self._sorted[1]
         return None if ordered is None else ordered[starts[i] : starts[i + 1]]
-
-
-def _add_power(
-    halves: Whole, group: Whole, ticks: Whole, counts: Whole | None, power: int, last: int
-) -> None:
-    """Add a power of the ticks to the upper and lower halves of each group's sum."""
-    p = ticks**power if power > 1 else ticks
-    if counts is None and last**power * len(ticks) < 1 << 53:  # a float holds the sum
-        _add(halves[1], group, p, None)
-        halves[0] += halves[1] >> _HALF
-        halves[1] &= _LOW
-    else:
-        _add(halves[0], group, p >> _HALF, counts)
-        _add(halves[1], group, p & _LOW, counts)
-
-
-def _add_wide(
-    sums: list[list[int]], group: Whole, ticks: Whole, counts: Whole | None, power: int
-) -> None:
-    """Add a power of the ticks to each group's sum as Python integers, of any size."""
-    n = [1] * len(ticks) if counts is None else counts.tolist()
-    for g, v, k in zip(group.tolist(), ticks.tolist(), n, strict=True):
-        sums[g][power + 1] += k * v**power
 
 
 def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None) -> None:
@@ -494,13 +417,6 @@ def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str
 
 def _numbered(column: Column) -> tuple[list[str], Whole]:
     """Return the texts of a column, and the index of each value's text; -1 if it is missing."""
-    if column.kind in "biuf":
-        distinct, which = np.unique(column.data, return_inverse=True)
-        texts = [read_text(v) for v in distinct.tolist()]
-        names = sorted({t for t in texts if t is not None})
-        place = {text: i for i, text in enumerate(names)}
-        codes = np.array([-1 if t is None else place[t] for t in texts], np.int64)[which]
-        return names, codes if column.gone is None else np.where(column.gone, -1, codes)
     numbers: dict[str, int] = {}
     codes = column.by_text(lambda t: -1 if t is None else numbers.setdefault(t, len(numbers)))
     return list(numbers), codes
@@ -509,33 +425,18 @@ def _numbered(column: Column) -> tuple[list[str], Whole]:
 # ---- Rows with weights ---------------------------------------------------------------------------
 
 
-class WeightedRows(Engine):
+class WeightedRows(Counting):
     """The rows of an engine, each counted as often as the tick of its weight says.
 
     Counts are then sums of weights, exactly: they are integers, and those of all engines agree
-    (``test_engine``). A missing weight is 0.
-
-    Parameters
-    ----------
-    rows
-        The engine that holds the rows.
-    weight
-        The column of weights and its lattice, which begins at 0.
+    (``test_engine``). A missing weight is 0; the lattice of weights begins at 0.
     """
 
-    def __init__(self, rows: Engine, weight: tuple[str, Ticks]) -> None:
-        self.unweighted, self._weight = rows, weight
-        self.parsed, self.reading = rows.parsed, rows.reading
+    _why = "weighted rows are counted and not shown"
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.unweighted.columns
-
-    def kind(self, name: str) -> str | None:
-        return self.unweighted.kind(name)
-
-    def declared(self, name: str) -> Declared | None:
-        return self.unweighted.declared(name)
+    def __init__(self, rows: Engine, weight: One) -> None:
+        super().__init__(rows)
+        self._weight = weight
 
     def afresh(self) -> Engine:
         return WeightedRows(self.unweighted.afresh(), self._weight)
@@ -544,39 +445,25 @@ class WeightedRows(Engine):
         """Return the sum of all weights."""
         return sum(int(sums.sum()) for _, sums in self.unweighted.weighted([], self._weight))
 
-    def groups(self, cells: Sequence[Named]) -> Iterable[tuple[list[Whole], Whole]]:
+    def groups(self, cells: Named) -> Iterable[Tallied]:
         return self.unweighted.weighted(cells, self._weight)
 
-    def within(
-        self, cells: Sequence[Named], ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[list[Whole], Whole]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Tallied]:
         for (w, *slots), counts in self.unweighted.within([self._weight, *cells], ranges):
             ticks = np.maximum(w, 0)
             yield slots, ticks if counts is None else ticks * counts
-
-    def present(self, name: str) -> int:
-        """Return the sum of the weights of values that are not missing."""
-        found = self.groups([(name, Present(name))])
-        return sum(int(sums[slots >= 0].sum()) for (slots,), sums in found)
-
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the sums of weights times powers of ticks."""
         _, found = self.sums([], (name, cell), most)
         return found[0][1:] if found else [0] * (most + 1)
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]]:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums:
         """Return codes along axes, and for each the weights of rows and of powers of ticks."""
         added: dict[int, list[int]] = {}
-        lengths = [cell.size + 1 for _, cell in axes]
+        flat = Flat(cell for _, cell in axes)
         for slots, w in self.groups([*axes, *([] if of is None else [of])]):
-            place: Whole = np.zeros(len(w), np.int64)
-            for slot, length in zip(slots, lengths, strict=False):
-                place = place * length + slot + 1
+            place = flat.of(slots[: len(axes)], np.zeros(len(w), np.int64))
             keys = np.zeros(1, np.int64)
             if axes:
                 keys, place = np.unique(place, return_inverse=True)
@@ -584,18 +471,7 @@ class WeightedRows(Engine):
             for key, *own in zip(keys.tolist(), *parts, strict=True):
                 before = added.get(key, [0] * len(own))
                 added[key] = [a + int(b) for a, b in zip(before, own, strict=True)]
-        rest, found = np.array(list(added), np.int64), []
-        for length in reversed(lengths):
-            found.append(rest % length - 1)
-            rest = rest // length
-        return found[::-1], list(added.values())
-
-    def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
-        """Raise: weighted rows are only counted."""
-        del asked, options
-        raise TypeError("weighted rows are counted and not shown")
-
-    slots = column = only = combinations = split = bound = reduced = _refuse
+        return flat.back(np.array(list(added), flat.kind)), list(added.values())
 
 
 def _powers(

@@ -9,29 +9,38 @@ computes the slots of the distinct ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from sourdine.calendar import DAY, FIRST, LAST
-from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
-from sourdine.frames.engine import Engine, largest, name_twice, require_different
+from sourdine.frames.engine import (
+    Engine,
+    guarded,
+    largest,
+    name_twice,
+    read_like,
+    require_different,
+)
 from sourdine.frames.expressions import slot
+from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
 from sourdine.frames.people import HALF, LOW, MOST, SHIFT, carried, mean_of, upper_of_sum
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.sql import exactness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.cells import Cell, Edges, Ranges, Whole
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, One, Powers, Tallied
     from sourdine.frames.formulas.engine import Formulas
-    from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.memory import Column, Declared, Memory
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
@@ -43,53 +52,37 @@ _SAFE = 1 << 62
 
 
 class LazyEngine(Engine):
-    """A lazy narwhals frame: Polars, Ibis and others that run queries.
-
-    Parameters
-    ----------
-    frame
-        The rows.
-    reading
-        How numbers are written in texts.
-    """
+    """A lazy narwhals frame: Polars, Ibis and others that run queries."""
 
     def __init__(self, frame: Any, reading: Reading = STANDARD) -> None:
         self._frame, self.reading = frame, reading
-        self._types = dict(_schema(frame))
-        require_different(tuple(self._types))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._types)
+        try:
+            self._dtypes = dict(frame.collect_schema())
+        except DuplicateError:
+            raise name_twice() from None
+        self.columns = tuple(self._dtypes)
+        require_different(self.columns)
 
     def declared(self, name: str) -> Declared | None:
-        return declared_by_type(self._types[name])
+        return declared_by_type(self._dtypes[name])
 
     def rows(self) -> int:
-        import narwhals as nw
-
         return int(_collected(self._frame.select(n=nw.len())).get_column("n").to_list()[0])
 
-    def _keys(self, cells: Sequence[tuple[str, Cell]]) -> tuple[list[bool], Any]:
+    def _keys(self, cells: Named) -> tuple[list[bool], Any]:
         """Return which keys are slots, and the frame that has them as k0, k1, ..."""
         polars = self._frame.implementation.is_polars()
-        keys = [_key(cell, name, self._types[name], polars) for name, cell in cells]
+        keys = [_key(cell, name, self._dtypes[name], polars) for name, cell in cells]
         named = {f"k{i}": expression for i, (expression, _) in enumerate(keys)}
         return [direct for _, direct in keys], self._frame.select(**named)
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         direct, frame = self._keys(cells)
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
 
-    def weighted(
-        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
-    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+    def weighted(self, cells: Named, weight: One) -> Iterable[Tallied]:
         """Yield the sums of weights, added up by the engine if it computes their ticks."""
-        import narwhals as nw
-
         direct, frame = self._keys([*cells, weight])
         if not (direct[-1] and cells):
             yield from super().weighted(cells, weight)
@@ -99,9 +92,7 @@ class LazyEngine(Engine):
         found, sums = _counted(frame, len(cells), ticks.sum())
         yield self._slots_of(direct[:-1], cells, found), sums
 
-    def _slots_of(
-        self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
-    ) -> list[NDArray[np.int64]]:
+    def _slots_of(self, direct: list[bool], cells: Named, columns: Sequence[Column]) -> list[Whole]:
         """Return the slots: those that the engine computed, or those of the raw values."""
         found = []
         for is_slot, (_, cell), column in zip(direct, cells, columns, strict=True):
@@ -109,9 +100,7 @@ class LazyEngine(Engine):
             found.append(np.asarray(column.data, np.int64) if is_slot else cell.slots(column))
         return found
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of the rows; in batches from Polars, all at once from other engines."""
         direct, frame = self._keys(cells)
         for batch in _streamed(frame, rows):
@@ -120,34 +109,11 @@ class LazyEngine(Engine):
                 columns = [column_of_series(part.get_column(f"k{i}")) for i in range(len(cells))]
                 yield self._slots_of(direct, cells, columns)
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        """Return the exact sum of powers of ticks, in two halves of 31 bits."""
-        import narwhals as nw
-
-        (direct,), frame = self._keys([(name, cell)])
-        if not direct or power not in {1, 2} or cell.grid.last**power >= _SAFE:
-            return super().total(name, cell, power)
-        k = nw.col("k0")
-        t = k if power == 1 else k * k
-        low, high = t % _HALF, (t - t % _HALF) // _HALF  # exact even where engines divide as floats
-        halves = frame.filter(k >= 0).select(high=high.sum(), low=low.sum())
-        found = _collected(halves)
-        upper, rest = (int(found.get_column(c).to_list()[0] or 0) for c in ("high", "low"))
-        return upper * _HALF + rest
-
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks: one query each, if the engine computes them."""
-        (direct,), _ = self._keys([(name, cell)])
-        if not direct:
-            return super().moments(name, cell, most)
-        return [self.total(name, cell, power) for power in range(most + 1)]
+        return self.products([(name, cell)], [(power,) for power in range(most + 1)])
 
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return sums of products of ticks, in two halves of 31 bits, in one query."""
-        import narwhals as nw
-
         direct, frame = self._keys(cells)
         if not all(direct) or max(largest(cells, own) for own in powers) >= _SAFE:
             return super().products(cells, powers)
@@ -172,12 +138,8 @@ class LazyEngine(Engine):
             for i, own in enumerate(powers)
         ]
 
-    def within(
-        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
-    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterable[Groups]:
         """Yield slots within ranges; no others leave the engine if it computes them itself."""
-        import narwhals as nw
-
         direct, frame = self._keys(cells)
         if not direct[-1] or not ranges:
             yield from super().within(cells, ranges)
@@ -197,30 +159,22 @@ class LazyEngine(Engine):
     def only(self, *names: str) -> Engine:
         return LazyEngine(self._frame.select(*names), self.reading)
 
-    def combinations(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        import narwhals as nw
-
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         named = {f"k{i}": nw.col(name) for i, name in enumerate(names)}
         yield _counted(self._frame.select(**named), len(names))
 
     def present(self, name: str) -> int:
         """Return the number of values that are not missing: one count if the type allows it."""
-        import narwhals as nw
-
-        there = _there(nw.col(name), self._types[name])
+        there = _there(nw.col(name), self._dtypes[name])
         if there is None:
             return super().present(name)
         counted = _collected(self._frame.filter(there).select(n=nw.len()))
         return int(counted.get_column("n").to_list()[0])
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        import narwhals as nw
-
-        if not (self._frame.implementation.is_polars() or _comes_back(self._types[name])):
-            return self._in_memory().split(name, keys)
-        key = _listed(keys, nw.col(name), self._types[name])
+        if not (self._frame.implementation.is_polars() or _comes_back(self._dtypes[name])):
+            return self._in_memory(self.columns).split(name, keys)
+        key = _listed(keys, nw.col(name), self._dtypes[name])
         series = _collected(self._frame.select(k0=key).unique()).get_column("k0")
         found: list[list[Any]] = [[] for _ in range(keys.size + 1)]
         for value, code in zip(series.to_list(), keys.slots(column_of_series(series)), strict=True):
@@ -235,84 +189,56 @@ class LazyEngine(Engine):
 
     def derived(self, formulas: Formulas) -> LazyEngine | None:
         """Return filtered rows with derived columns, if Polars computes them as NumPy does."""
-        import narwhals as nw
-
         if not self._frame.implementation.is_polars():
             return None
-        from sourdine.frames.formulas.polars import NotInPolarsError, PolarsOf
+        from sourdine.frames.formulas.polars import PolarsOf
 
         rows = nw.to_native(self._frame)
         to = PolarsOf(rows.collect_schema())
         try:
             added = [to.column(node).alias(name) for name, node in formulas.columns.items()]
             kept = None if formulas.where is None else to.write(formulas.where)
-        except NotInPolarsError:
+        except NotExactError:
             return None
         rows = rows if kept is None else rows.filter(kept)
         return LazyEngine(nw.from_native(rows.with_columns(*added)), self.reading)
 
-    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        return self._in_memory().bound(unit, rows, key)
-
     def reduced(self, how: Reduction) -> Engine:
         """Return one row for each person: still lazy in Polars, if it can write the texts."""
-        texts = all(_comes_back(self._types[n], floats=False) for n in (how.unit, *how.groups))
+        texts = all(_comes_back(self._dtypes[n], floats=False) for n in (how.unit, *how.groups))
         if not (self._frame.implementation.is_polars() and texts and self._is_read(how)):
-            return self._in_memory(how.needed).reduced(how)
-        return LazyEngine(_grouped(self._frame, self._types, how), self.reading)
+            return super().reduced(how)
+        return LazyEngine(_grouped(self._frame, self._dtypes, how), self.reading)
 
     def _is_read(self, how: Reduction) -> bool:
         """Return whether the engine itself reads the columns that are reduced."""
-        import narwhals as nw
 
         def number(name: str | None) -> bool:
-            dtype = None if name is None else self._types[name]
+            dtype = None if name is None else self._dtypes[name]
             return dtype is None or dtype.is_float() or is_whole(dtype) or dtype == nw.Boolean
 
         if how.counts:
             return (
                 how.column is None
-                or _there(nw.col(how.column), self._types[how.column]) is not None
+                or _there(nw.col(how.column), self._dtypes[how.column]) is not None
             )
         return not how.dated and number(how.column) and number(how.order)
 
-    def _in_memory(self, columns: Sequence[str] | None = None) -> Engine:
-        engine = memory_of_frame(_collected(self._frame.select(columns or self.columns)))
-        engine.reading = self.reading
-        return engine
+    def _in_memory(self, names: Sequence[str]) -> Memory:
+        return read_like(memory_of_frame(_collected(self._frame.select(names))), self)
 
 
-def _schema(frame: Any) -> Any:
-    """Return the types of a frame; duplicate names are refused."""
-    from narwhals.exceptions import DuplicateError
-
-    try:
-        return frame.collect_schema()
-    except DuplicateError:
-        raise name_twice() from None
+_guarded = partial(
+    guarded, got="a lazy frame whose engine failed", hint="Collect the frame to see why."
+)
 
 
 def _collected(frame: Any) -> Any:
     return _guarded(frame.collect)
 
 
-def _guarded(work: Callable[[], Any]) -> Any:
-    """Run an engine; on failure, raise an error without its message, which may hold data."""
-    try:
-        return work()
-    except Exception:  # noqa: BLE001 - every engine has its own errors
-        raise ParameterError(
-            "data",
-            "be readable to the end",
-            "a lazy frame whose engine failed",
-            "Collect the frame to see why.",
-        ) from None
-
-
 def _streamed(frame: Any, rows: int) -> Iterator[Any]:
     """Run a query once and yield its rows in order, in batches if the engine can."""
-    import narwhals as nw
-
     native = nw.to_native(frame)
     if not (frame.implementation.is_polars() and hasattr(native, "collect_batches")):
         yield _collected(frame)
@@ -322,27 +248,24 @@ def _streamed(frame: Any, rows: int) -> Iterator[Any]:
         yield nw.from_native(batch, eager_only=True)
 
 
-def _counted(frame: Any, axes: int, summed: Any = None) -> tuple[list[Column], NDArray[np.int64]]:
+def _counted(frame: Any, axes: int, summed: Any = None) -> tuple[list[Column], Whole]:
     """Return the keys that occur and their counts, or what is summed of them."""
-    import narwhals as nw
-
     names = [f"k{i}" for i in range(axes)]
     found = _collected(frame.group_by(names).agg(n=nw.len() if summed is None else summed))
     counts = np.asarray(found.get_column("n").to_numpy(), np.int64)
     return [column_of_series(found.get_column(n)) for n in names], counts
 
 
-def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001
+def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001, PLR0911
     """Return the key of a cell, and whether it is the slot itself or the raw value."""
-    import narwhals as nw
-
     c = nw.col(name)
     if isinstance(cell, Codes):
         return _listed(cell, c, dtype), False
-    of_octaves = isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)
-    if of_octaves or isinstance(cell, (Ticked, Present)):
-        there = _there(c, dtype) if isinstance(cell, Present) else None
-        return (c, False) if there is None else (_slot_if(there), True)
+    if isinstance(cell, Present):
+        there = _there(c, dtype)
+        return (c, False) if there is None else (_chosen(there, nw.lit(0)), True)
+    if isinstance(cell, Ticked) or (isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)):
+        return c, False
     if cell.dated:
         return _dated(cell, c, dtype, polars)
     whole = is_whole(dtype)
@@ -362,8 +285,6 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
 
     A number is not a date.
     """
-    import narwhals as nw
-
     if dtype.is_numeric():
         return nw.when(c.is_null()).then(nw.lit(-1)).otherwise(nw.lit(-1)).cast(nw.Int64), True
     if not (polars and isinstance(cell, Ticks) and dtype in (nw.Date, nw.Datetime)):
@@ -379,11 +300,9 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
     return _slot(cell, instant, none, whole=True, polars=polars), True
 
 
-def _slot_if(there: Any) -> Any:
-    """Return slot 0 for present values."""
-    import narwhals as nw
-
-    return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+def _chosen(there: Any, found: Any) -> Any:
+    """Return a slot where it is there, else -1."""
+    return nw.when(there).then(found).otherwise(nw.lit(-1)).cast(nw.Int64)
 
 
 def _comes_back(dtype: Any, *, floats: bool = True) -> bool:
@@ -391,16 +310,12 @@ def _comes_back(dtype: Any, *, floats: bool = True) -> bool:
 
     Times are in the session's zone; decimals and wide integers have another type there.
     """
-    import narwhals as nw
-
     narrow = dtype.is_integer() and dtype not in {nw.UInt64, nw.Int128, nw.UInt128}
     return narrow or (floats and dtype.is_float()) or dtype in (nw.String, nw.Boolean)
 
 
 def _there(c: Any, dtype: Any) -> Any:
     """Return whether a value is present, where the type allows the engine to decide it."""
-    import narwhals as nw
-
     if dtype.is_float():
         return ~(c.is_null() | c.is_nan())
     if dtype == nw.String:
@@ -410,11 +325,9 @@ def _there(c: Any, dtype: Any) -> Any:
 
 def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool, polars: bool) -> Any:
     """Return the slot of a number; one that is missing is computed as 0, which no cast refuses."""
-    import narwhals as nw
-
     present = nw.when(none).then(nw.lit(0 if whole else 0.0)).otherwise(x)
     found = slot(cell, present, _Narwhals(polars), whole=whole)
-    return nw.when(none).then(nw.lit(-1)).otherwise(found).cast(nw.Int64)
+    return _chosen(~none, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,25 +348,17 @@ class _Narwhals:
         return x.clip(lower, upper)
 
     def floor(self, x: Any) -> Any:
-        import narwhals as nw
-
         return x.floor().cast(nw.Int64)
 
     def quotient(self, v: Any, by: int) -> Any:
-        import narwhals as nw
-
         if self.polars:
             return v // by
         return ((v - v % by) // by).cast(nw.Int64)  # exact even where engines divide as floats
 
     def below(self, x: Any, edge: float, then: Any, otherwise: Any) -> Any:
-        import narwhals as nw
-
         return nw.when(x < edge).then(then).otherwise(otherwise)
 
     def rank(self, x: Any, edges: Sequence[Any]) -> Any:
-        import narwhals as nw
-
         return sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
 
     def octave_number(self, x: Any, grid: Octaves) -> Any:
@@ -465,8 +370,6 @@ class _Narwhals:
 
 def _grouped(frame: Any, types: Any, how: Reduction) -> Any:
     """Return one row for each person."""
-    import narwhals as nw
-
     r = _row(types, how)
     rows = {"person": _text(how.unit, types), "r": r}
     rows |= {f"g{i}": _text(name, types) for i, name in enumerate(how.groups)}
@@ -494,8 +397,6 @@ def _grouped(frame: Any, types: Any, how: Reduction) -> Any:
 
 def _text(name: str, types: Any) -> Any:
     """Return what can be compared, NULL if it is missing."""
-    import narwhals as nw
-
     c = nw.col(name)
     if types[name] == nw.Boolean:
         return c.cast(nw.Int8)
@@ -504,8 +405,6 @@ def _text(name: str, types: Any) -> Any:
 
 def _number(name: str, types: Any) -> Any:
     """Return a float, NULL if it is missing."""
-    import narwhals as nw
-
     c = nw.col(name)
     x = (c.cast(nw.Int8) if types[name] == nw.Boolean else c).cast(nw.Float64)
     return nw.when(~(x.is_null() | x.is_nan())).then(x)
@@ -513,8 +412,6 @@ def _number(name: str, types: Any) -> Any:
 
 def _row(types: Any, how: Reduction) -> Any:
     """Return the whole number of a row, NULL if it has none."""
-    import narwhals as nw
-
     if how.column is None:
         return nw.lit(1)
     if how.counts:
@@ -526,8 +423,6 @@ def _row(types: Any, how: Reduction) -> Any:
 
 def _of_person(how: Reduction) -> Any:
     """Return the value of a person, of their sums or their least or largest number."""
-    import narwhals as nw
-
     n = nw.col("n").cast(nw.Int64)
     if how.counts:
         return n.cast(nw.Float64)
@@ -551,8 +446,6 @@ def _wide(grid: Grid) -> bool:
 
 def _listed(cell: Codes, c: Any, dtype: Any) -> Any:
     """Return the value if it is listed: all others are one group."""
-    import narwhals as nw
-
     if dtype == nw.String:
         kind = "text"
     elif dtype.is_float():

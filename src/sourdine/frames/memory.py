@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from copy import copy
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import pairwise, starmap
 from operator import add
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from sourdine.calendar import DAY, NOWHERE, counted, instants_of, moment
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes
-from sourdine.frames.engine import Engine, add_products, gather, require_different
+from sourdine.frames.engine import Engine, add_products, gather, read_like, require_different
 from sourdine.frames.people import numbered, shared, values_of, whole_numbers
 from sourdine.frames.reading import STANDARD, as_float, read_text
 from sourdine.frames.units import kept
@@ -23,15 +23,16 @@ from sourdine.grid import BLOCK, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Ticks
-    from sourdine.frames.engine import Tally
+    from sourdine.frames.cells import Cell, Ticks, Whole
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers, Tally, Types
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
-    Coded = tuple[list[str | None], NDArray[np.int64]]
+    Coded = tuple[list[str | None], Whole]
 
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ T = TypeVar("T")
 # ---- Series of dates and times as instants -------------------------------------------------------
 
 
-def instants_of_series(series: Any) -> NDArray[np.int64] | None:
+def instants_of_series(series: Any) -> Whole | None:
     """Return the instants of a narwhals series of dates or times; None if it must be read singly.
 
     The underlying integers are read directly: engines differ in how they convert dates before the
@@ -57,12 +58,19 @@ def instants_of_series(series: Any) -> NDArray[np.int64] | None:
             return counted(np.asarray(whole.to_numpy(), np.int64), unit)
         if kind.is_pyarrow():
             return _of_arrow(native, unit)
-        return _of_pandas(native, unit) if kind.is_pandas() else None
+        if not kind.is_pandas():
+            return None
+        if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
+            import pyarrow as pa
+
+            return _of_arrow(pa.chunked_array(native.array.__arrow_array__()), unit)
+        plain = native if native.dt.tz is None else native.dt.tz_convert(None)
+        return instants_of(plain.to_numpy())
     except Exception:  # noqa: BLE001 - every engine has its own errors
         return None
 
 
-def _of_arrow(native: Any, unit: str) -> NDArray[np.int64]:
+def _of_arrow(native: Any, unit: str) -> Whole:
     import pyarrow as pa
 
     narrow = pa.types.is_date32(native.type)
@@ -72,15 +80,6 @@ def _of_arrow(native: Any, unit: str) -> NDArray[np.int64]:
         return counted(x, unit)
     instants = counted(x, "ms")
     return np.where(instants == NOWHERE, NOWHERE, instants // DAY * DAY)
-
-
-def _of_pandas(native: Any, unit: str) -> NDArray[np.int64]:
-    if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
-        import pyarrow as pa
-
-        return _of_arrow(pa.chunked_array(native.array.__arrow_array__()), unit)
-    plain = native if native.dt.tz is None else native.dt.tz_convert(None)
-    return instants_of(plain.to_numpy())
 
 
 # ---- Columns -------------------------------------------------------------------------------------
@@ -99,17 +98,9 @@ _ALIKE = (_TEXT | {float}, _TEXT | {int})
 class Column:
     """The values of a column, each converted on its own.
 
-    Parameters
-    ----------
-    data
-        Booleans, integers, floats, or objects of any kind.
-    gone
-        Which booleans or integers are missing; None if none are.
-    holds
-        The declared kind: `NUMBERS`, `WORDS` or `DATES`; None if there is no declared type, as in
-        a list. Values are not inspected.
-    reading
-        How numbers are written in texts.
+    ``data`` are booleans, integers, floats, or objects of any kind; ``gone`` says which booleans or
+    integers are missing. ``holds`` is the declared kind: `NUMBERS`, `WORDS` or `DATES`, or None if
+    there is no declared type, as in a list.
     """
 
     def __init__(
@@ -194,44 +185,33 @@ class Column:
     @cached_property
     def numbers(self) -> NDArray[Any]:
         """Integers (see `gone`), floats with NaN, or objects: each an int, a float or None."""
-        if self.data.dtype.kind == "b":
+        if self.kind == "b":
             x = self.data.astype(np.float64)
             return x if self.gone is None else np.where(self.gone, np.nan, x)
+        if self.kind == "O":
+            if not self._types <= _TEXT:
+                return _objects([self.reading.number(v) for v in self.data])
+            texts, which = self.coded
+            found = [self.reading.number(text) for text in texts]
+            if any(type(x) is int for x in found):
+                return _objects(found)[which]
+            return np.array([np.nan if x is None else x for x in found], np.float64)[which]
         if self.data.dtype == np.uint64 and not (self.data >> np.uint64(63)).any():
             return self.data.astype(np.int64)
-        if self.data.dtype.kind == "O":
-            if self._types <= _TEXT:
-                return self._numbers_of_texts()
-            return _objects([self.reading.number(v) for v in self.data])
         return self.data
 
-    def _numbers_of_texts(self) -> NDArray[Any]:
-        texts, which = self.coded
-        found = [self.reading.number(text) for text in texts]
-        if any(type(x) is int for x in found):
-            return _objects(found)[which]
-        return np.array([np.nan if x is None else x for x in found], np.float64)[which]
-
     @cached_property
-    def instants(self) -> NDArray[np.int64]:
+    def instants(self) -> Whole:
         """Microseconds from 1970 to each date or time; `NOWHERE` where missing."""
-        if self.data.dtype.kind != "O":
+        if self.kind != "O":
             return np.full(len(self), NOWHERE)
-        known: dict[str, int | None] = {}
-        found = np.full(len(self), NOWHERE)
-        for i, v in enumerate(self.data):
-            if type(v) is not str:
-                instant = self.reading.instant(v)
-            elif v in known:
-                instant = known[v]
-            else:
-                instant = known[v] = self.reading.instant(v)
-            if instant is not None:
-                found[i] = instant
-        return found
+        alike = self._types <= _TEXT
+        found = [self.reading.instant(v) for v in (self.coded[0] if alike else self.data)]
+        instants = np.array([NOWHERE if x is None else x for x in found], np.int64)
+        return instants[self.coded[1]] if alike else instants
 
     @cached_property
-    def _types(self) -> set[type]:
+    def _types(self) -> AbstractSet[type]:
         """The types of the values, where they are objects."""
         return set(map(type, self.data.tolist()))
 
@@ -258,20 +238,17 @@ class Column:
         texts, which = self.coded
         return _objects(texts)[which]
 
-    def by_text(self, of: Callable[[str | None], int]) -> NDArray[np.int64]:
+    def by_text(self, of: Callable[[str | None], int]) -> Whole:
         """Return an integer for each value, by a function of its text."""
         texts, which = self.coded
         if len(texts) <= len(which):
             return np.fromiter(map(of, texts), np.int64, len(texts))[which]
         return np.fromiter((of(texts[i]) for i in which.tolist()), np.int64, len(which))
 
-    def occurring(self, counts: NDArray[np.int64] | None = None) -> dict[str | None, int]:
+    def occurring(self, counts: Whole | None = None) -> dict[str | None, int]:
         """Return the texts that occur and how often, None for missing values.
 
-        Parameters
-        ----------
-        counts
-            The number of rows that have each value; None for one each.
+        ``counts`` are the numbers of rows that have each value; None for one each.
         """
         texts, which = self.coded
         n = np.bincount(which, minlength=len(texts))
@@ -331,21 +308,14 @@ class Column:
         return np.where(gone, np.nan, x.astype(np.float64))
 
 
-class Moments(Column):
-    """Dates or times by their type: single values are made when they are requested.
+class Typed(Column):
+    """Values that were read by their type: single ones are made when they are requested."""
 
-    Parameters
-    ----------
-    instants
-        Microseconds from 1970.
-    values
-        A function that makes the values.
-    """
+    own: str
 
-    def __init__(self, instants: NDArray[np.int64], values: Callable[[], NDArray[Any]]) -> None:
-        self.gone, self.holds, self.reading = None, DATES, STANDARD
-        self._values = values
-        vars(self)["instants"] = instants
+    def __init__(self, read: Any, values: Callable[[], NDArray[Any]]) -> None:
+        self.gone, self.reading, self._values = None, STANDARD, values
+        vars(self)[self.own] = read
 
     def __len__(self) -> int:
         return len(self.instants)
@@ -354,60 +324,43 @@ class Moments(Column):
     def data(self) -> NDArray[Any]:  # type: ignore[override]
         return self._values()
 
-    @cached_property
-    def numbers(self) -> NDArray[Any]:
-        return np.full(len(self), None)
-
     def __getitem__(self, rows: Any) -> Column:
-        part = Moments(self.instants[rows], lambda: self.data[rows])
-        part.reading = self.reading
-        return part
-
-
-class CodedText(Column):
-    """Text by its type, as its distinct values: others are made when they are requested.
-
-    Parameters
-    ----------
-    coded
-        Texts, and the index of each value's text.
-    values
-        A function that makes the values.
-    """
-
-    def __init__(self, coded: Coded, values: Callable[[], NDArray[Any]]) -> None:
-        self.gone, self.holds, self.reading = None, WORDS, STANDARD
-        self._values = values
-        vars(self)["coded"] = coded
-
-    def __len__(self) -> int:
-        return len(self.coded[1])
-
-    @property
-    def kind(self) -> str:
-        return "O"
-
-    @cached_property
-    def data(self) -> NDArray[Any]:  # type: ignore[override]
-        return self._values()
-
-    @cached_property
-    def numbers(self) -> NDArray[Any]:
-        return self._numbers_of_texts()
-
-    @cached_property
-    def instants(self) -> NDArray[np.int64]:
-        texts, which = self.coded
-        found = (self.reading.instant(text) for text in texts)
-        return np.array([NOWHERE if x is None else x for x in found], np.int64)[which]
-
-    def __getitem__(self, rows: Any) -> Column:
-        part = CodedText(self.coded, lambda: self.data[rows])
+        part = type(self)(vars(self)[self.own], lambda: self.data[rows])
         part.reading = self.reading
         return self._pass_on(part, rows)
 
 
-def _without(texts: list[str | None], which: NDArray[np.int64], gone: NDArray[np.bool_]) -> Coded:
+class Moments(Typed):
+    """Dates or times, as instants."""
+
+    own, holds = "instants", DATES
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        return np.full(len(self), None)
+
+
+def moments(instants: Whole, *, date: bool = False) -> Moments:
+    """Return a column of instants, whose values are dates or times of Python's."""
+
+    def values() -> NDArray[Any]:
+        known = {v: moment(v, date=date) for v in np.unique(instants).tolist() if v != NOWHERE}
+        return _objects([known.get(v) for v in instants.tolist()])
+
+    return Moments(instants, values)
+
+
+class CodedText(Typed):
+    """Texts, as the distinct ones and the index of each value's."""
+
+    own, holds, kind = "coded", WORDS, "O"
+    _types = frozenset({str})
+
+    def __len__(self) -> int:
+        return len(self.coded[1])
+
+
+def _without(texts: list[str | None], which: Whole, gone: NDArray[np.bool_]) -> Coded:
     """Return texts with one more for missing values."""
     return [*texts, None], np.where(gone, len(texts), which)
 
@@ -427,8 +380,7 @@ NESTED, OTHER = "nested", "other"
 """Lists, structs and maps; and types that are neither numbers, text nor dates, as durations."""
 TEXTS, ANYTHING = "texts", "anything"
 """What a statistic may need besides `NUMBERS` and `DATES`: values that have a text, or any."""
-_BY_LETTER = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
-_BY_LETTER |= {"m": OTHER, "c": OTHER, "V": NESTED}
+_BY_LETTER = {**_HOLDS, "m": OTHER, "c": OTHER, "V": NESTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,64 +481,39 @@ PARALLEL = 4 * 10**6
 
 
 def threads() -> int:
-    """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are.
-
-    Examples
-    --------
-    >>> threads() >= 1
-    True
-    """
+    """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are."""
     typed = os.environ.get("SOURDINE_THREADS", "")
+    if not typed and hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
     if not typed:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        return os.cpu_count() or 1
     if not (typed.isdecimal() and int(typed)):
         raise ParameterError(
-            "the variable SOURDINE_THREADS",
-            "be a positive integer",
-            repr(typed),
+            "the variable SOURDINE_THREADS", "be a positive integer", repr(typed),
             "Use 1, or unset it.",
-        )
+        )  # fmt: skip
     return int(typed)
 
 
 class Memory(Engine):
-    """Columns that are read when first needed.
+    """Columns, or functions that read them when they are first needed.
 
-    Parameters
-    ----------
-    readers
-        For each column, the function that reads it.
-    rows
-        The number of rows.
-    part
-        Returns the slots of some rows; without it they are cut out of the whole column.
-    types
-        The declared types of columns, for those that have one.
+    ``part`` returns the slots of some rows; without it they are cut out of the whole column.
     """
 
     def __init__(
         self,
-        readers: Mapping[str, Callable[[], Column]],
+        readers: Mapping[str, Column | Callable[[], Column]],
         rows: int,
-        part: Callable[[str, Cell, slice], NDArray[np.int64]] | None = None,
+        part: Callable[[str, Cell, slice], Whole] | None = None,
         *,
-        types: Mapping[str, Declared | None] | None = None,
+        types: Types = MappingProxyType({}),
     ) -> None:
-        self._readers = dict(readers)
+        self.columns = tuple(readers)
+        self._readers, self._rows, self._part, self._types = readers, rows, part, types
         self._read: dict[str, Column] = {}
-        self._rows = rows
-        self._part = part
-        self._types = dict(types or {})
         if "SOURDINE_THREADS" in os.environ:
             threads()  # refused here if wrong, however many rows there are
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._readers)
 
     def rows(self) -> int:
         return self._rows
@@ -595,15 +522,13 @@ class Memory(Engine):
         return self._types.get(name)
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        del strict
         if name not in self._read:
-            self._read[name] = self._readers[name]()
+            read = self._readers[name]
+            self._read[name] = read if isinstance(read, Column) else read()
             self._read[name].reading = self.reading
         return self._read[name]
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         return _blocks(self._cut(cells), range(self._rows))
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
@@ -617,21 +542,16 @@ class Memory(Engine):
 
         return [sum(sums) for sums in zip(*self._in_parts(count), strict=True)]
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
-
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         cut = self._cut(cells)
         parts = self._in_parts(lambda rows: add_products(cells, powers, _blocks(cut, rows)))
         return [sum(sums) for sums in zip(*parts, strict=True)]
 
-    def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
+    def tally(self, cells: Named) -> Tally:
         cut, sizes = self._cut(cells), tuple(cell.size for _, cell in cells)
         return reduce(add, self._in_parts(lambda rows: gather(sizes, _blocks(cut, rows))))
 
-    def _cut(self, cells: Sequence[tuple[str, Cell]]) -> list[tuple[Column, Cell]]:
+    def _cut(self, cells: Named) -> list[tuple[Column, Cell]]:
         """Return the columns of cells, converted once."""
         return [
             (self.column(name).read_as(numbers=cell.numeric, dates=cell.dated), cell)
@@ -649,28 +569,19 @@ class Memory(Engine):
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(count, starmap(range, pairwise(ends))))
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of each block of rows, without reading a whole column."""
         for start in range(0, self._rows, rows):
             block = slice(start, start + rows)
             yield [self._slots_of(name, cell, block) for name, cell in cells]
 
-    def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
+    def _slots_of(self, name: str, cell: Cell, block: slice) -> Whole:
         whole = name in self._read or cell.dated or not self.reading.is_standard
         if self._part is None or whole:
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
-    def only(self, *names: str) -> Memory:
-        engine = copy(self)
-        engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
-        return engine
-
-    def combinations(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         yield [self.column(name) for name in names], None
 
     def array(self, name: str) -> NDArray[Any] | None:
@@ -689,21 +600,18 @@ class Memory(Engine):
         self, readers: Mapping[str, Callable[[], Column]], types: Mapping[str, Declared]
     ) -> Memory:
         """Return an engine with more columns, which are read when first needed."""
-        own = {name: self._known(name) for name in self.columns}
-        return self._other({**own, **readers}, self._rows, types)
+        own = {name: partial(self.column, name) for name in self.columns}
+        stated = {**self._types, **types}
+        return read_like(Memory({**own, **readers}, self._rows, types=stated), self)
 
-    def _known(self, name: str) -> Callable[[], Column]:
-        return lambda: self.column(name)
+    def take(self, rows: Whole) -> Memory:
+        """Return only some rows."""
 
-    def _other(
-        self,
-        readers: Mapping[str, Callable[[], Column]],
-        rows: int,
-        types: Mapping[str, Declared] | None = None,
-    ) -> Memory:
-        other = Memory(readers, rows, types={**self._types, **(types or {})})
-        other.parsed, other.reading = self.parsed, self.reading
-        return other
+        def reader(name: str) -> Callable[[], Column]:
+            return lambda: self.column(name)[rows]
+
+        readers = {name: reader(name) for name in self.columns}
+        return read_like(Memory(readers, len(rows), types=self._types), self)
 
     def reduced(self, how: Reduction) -> Engine:
         """Return one row for each person; see `sourdine.frames.people`."""
@@ -711,48 +619,24 @@ class Memory(Engine):
         people, size = numbered(columns[how.unit])
         k, there = whole_numbers(how, people, size, columns)
         if how.dated and not how.counts:
-            read: Column = Moments(
-                np.where(there, k, NOWHERE),
-                lambda: _objects(
-                    [
-                        moment(v, date=False) if some else None
-                        for v, some in zip(k.tolist(), there.tolist(), strict=True)
-                    ]
-                ),
-            )
+            read: Column = moments(np.where(there, k, NOWHERE))
         else:
             read = Column(values_of(how, k, there), holds=NUMBERS)
         found = {how.name: read}
         for name in how.groups:
             found[name] = Column.of(shared(people, size, columns[name]), holds=WORDS)
-        part = memory_of_columns(found, size)
-        part.parsed, part.reading = self.parsed, self.reading
-        return part
-
-    def take(self, rows: NDArray[np.int64]) -> Memory:
-        """Return only some rows."""
-
-        def reader(name: str) -> Callable[[], Column]:
-            return lambda: self.column(name)[rows]
-
-        return self._other({name: reader(name) for name in self.columns}, len(rows))
+        return read_like(Memory(found, size), self)
 
 
-def memory_of_columns(
-    columns: Mapping[str, Column], rows: int, types: Mapping[str, Declared | None] | None = None
-) -> Memory:
-    """Return the engine of columns that are read already."""
-
-    def reader(column: Column) -> Callable[[], Column]:
-        return lambda: column
-
-    readers = {name: reader(column) for name, column in columns.items()}
-    return Memory(readers, rows, types=types)
+def concatenated(pieces: Sequence[Column]) -> Column:
+    """Return a column that came in pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    values = [v for piece in pieces for v in piece.values.tolist()]
+    return Column.of(values, holds=pieces[0].holds if pieces else None)
 
 
-def _blocks(
-    cut: Sequence[tuple[Column, Cell]], rows: range
-) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+def _blocks(cut: Sequence[tuple[Column, Cell]], rows: range) -> Iterator[tuple[list[Whole], None]]:
     """Yield the slots of some rows, so many at a time as stay in the processor's cache."""
     for block in _cuts(rows):
         yield [cell.slots(column[block]) for column, cell in cut], None
@@ -778,7 +662,7 @@ def memory_of_frame(frame: Any) -> Memory:
     def reader(name: str) -> Callable[[], Column]:
         return lambda: column_of_series(frame.get_column(name))
 
-    def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
+    def part(name: str, cell: Cell, rows: slice) -> Whole:
         return _slots(frame.get_column(name)[rows], cell)
 
     require_different(frame.columns)
@@ -795,7 +679,7 @@ def memory_of_arrow(table: Any, reading: Reading = STANDARD) -> Memory:
     return engine
 
 
-def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
+def _slots(series: Any, cell: Cell) -> Whole:
     """Return the slots of a series; texts are looked up by its engine."""
     import narwhals as nw
 
@@ -813,7 +697,8 @@ def column_of_series(series: Any) -> Column:
     declared = declared_by_series(series)
     holds = declared.holds if declared is not None and declared.holds in HOLDS else None
     if dtype.is_float():
-        return Column(np.asarray(series.to_numpy(), _float_kind(dtype)), holds=holds)
+        kind = np.float32 if dtype == nw.Float32 else np.float64
+        return Column(np.asarray(series.to_numpy(), kind), holds=holds)
     if dtype == nw.Boolean or is_whole(dtype):
         gone = np.asarray(series.is_null().to_numpy(), bool)
         filled = (
@@ -883,12 +768,6 @@ def _within_python(series: Any) -> Any:
     return nw.from_native(
         native.zip_with(inside.fill_null(value=False), native.clear(len(native))), series_only=True
     )
-
-
-def _float_kind(dtype: Any) -> type:
-    import narwhals as nw
-
-    return np.float32 if dtype == nw.Float32 else np.float64
 
 
 _FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998

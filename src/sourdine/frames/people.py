@@ -55,10 +55,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.expressions import BackEnd
     from sourdine.frames.memory import Column
-
-    Whole = NDArray[np.int64]
 
 
 REDUCTIONS = ("sum", "mean", "min", "max", "count", "last")
@@ -186,10 +185,9 @@ def exponent(step: Fraction, ends: Sequence[Fraction]) -> int:
         raise ParameterError(
             "step",
             "leave fewer than 2**59 steps between 0 and the bounds for one value of each person",
-            f"{float(step):g}",
-            "Use a larger step, such as {step}.",
+            f"{float(step):g}", "Use a larger step, such as {step}.",
             step=2 ** max(int(furthest / 2**50).bit_length(), 0),
-        )
+        )  # fmt: skip
     return e
 
 

@@ -64,7 +64,9 @@ def read_number(v: object) -> int | float | None:
     if isinstance(v, Decimal):
         v = _decimal_text(v)
     if isinstance(v, str):
-        return _written_number(v)
+        if _WHOLE.fullmatch(v):
+            return int(v)
+        return float(v) if _WRITTEN.fullmatch(v) else None
     if isinstance(v, (bool, np.bool_)):
         return float(v)
     if isinstance(v, np.timedelta64) or not isinstance(v, Real):
@@ -73,12 +75,6 @@ def read_number(v: object) -> int | float | None:
         return int(v)
     x = as_float(v)
     return None if isnan(x) else x
-
-
-def _written_number(text: str) -> int | float | None:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    return float(text) if _WRITTEN.fullmatch(text) else None
 
 
 def as_float(v: Real) -> float:
@@ -106,14 +102,10 @@ def read_text(v: object) -> str | None:
     if isinstance(v, (dt.date, np.datetime64)):
         return _date_text(v)
     if isinstance(v, Integral) and not isinstance(v, np.timedelta64):
-        return _whole_text(int(v))
+        return str(int(v)) if abs(int(v)) < 1 << 127 else hex(int(v))
     if isinstance(v, (float, np.floating)):
         return None if isnan(v) else float_text(float(v))
     return _other_text(v)
-
-
-def _whole_text(v: int) -> str:
-    return str(v) if abs(v) < 1 << 127 else hex(v)
 
 
 def float_text(x: float) -> str:
@@ -250,23 +242,17 @@ class Reading:
         if self.thousands == self.point:
             other = "," if self.point == "." else "."
             raise ParameterError(
-                "thousands",
-                "differ from the decimal separator",
-                f"{self.point!r} for both",
-                "Use {thousands}.",
-                thousands=other,
-            )
+                "thousands", "differ from the decimal separator", f"{self.point!r} for both",
+                "Use {thousands}.", thousands=other,
+            )  # fmt: skip
         set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
         _ = self.dates
         for symbol in self.symbols:
             if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
                 raise ParameterError(
-                    "symbols",
-                    "contain no characters of numbers and no leading or trailing blanks",
-                    given(symbol),
-                    "Use {symbols}.",
-                    symbols=("€", "cm"),
-                )
+                    "symbols", "contain no characters of numbers and no leading or trailing blanks",
+                    given(symbol), "Use {symbols}.", symbols=("€", "cm"),
+                )  # fmt: skip
 
     @classmethod
     def of(cls, read: object) -> Reading:
@@ -289,12 +275,9 @@ class Reading:
         for name in read:
             if name not in known:
                 raise ParameterError(
-                    "read",
-                    f"hold only {', '.join(known)}",
-                    given(name),
-                    "Use {read}.",
+                    "read", f"hold only {', '.join(known)}", given(name), "Use {read}.",
                     read={"decimal": ","},
-                )
+                )  # fmt: skip
         try:
             return cls(**read)
         except ParameterError as error:
@@ -380,12 +363,9 @@ def _require(value: object, name: str, known: tuple[object, ...], example: objec
     if not any(type(value) is type(each) and value == each for each in known):
         listed = ", ".join(map(repr, known[:-1]))
         raise ParameterError(
-            name,
-            f"be {listed} or {known[-1]!r}",
-            given(value),
-            f"Use {{{name}}}.",
+            name, f"be {listed} or {known[-1]!r}", given(value), f"Use {{{name}}}.",
             **{name: example},
-        )
+        )  # fmt: skip
 
 
 def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ...]:
@@ -395,11 +375,7 @@ def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ..
     texts = tuple(t.strip() if isinstance(t, str) else t for t in texts)
     if not all(isinstance(t, str) and t for t in texts) or len(set(texts)) < len(texts):
         raise ParameterError(
-            name,
-            "be different strings",
-            given(values),
-            f"Use {{{name}}}.",
-            **{name: list(example)},
+            name, "be different strings", given(values), f"Use {{{name}}}.", **{name: list(example)}
         )
     return texts
 
@@ -412,12 +388,9 @@ def _encoding(name: object) -> str:
         found = ""
     if not (found in _WIDE or _NARROW.fullmatch(found)):
         raise ParameterError(
-            "encoding",
-            "be a Python encoding that can be read line by line",
-            given(name),
-            "Use {encoding}, or another such as utf-16.",
-            encoding="cp1252",
-        )
+            "encoding", "be a Python encoding that can be read line by line", given(name),
+            "Use {encoding}, or another such as utf-16.", encoding="cp1252",
+        )  # fmt: skip
     return found
 
 

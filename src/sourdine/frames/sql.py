@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.cells import Cell, Edges, Ranges, Whole
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
@@ -45,9 +45,7 @@ _WHOLE = (-(1 << 63), 1 << 64)
 """64-bit integers, signed or unsigned."""
 
 
-def float_intervals(
-    cell: Ticks, ranges: Sequence[tuple[int, int]]
-) -> list[tuple[float | None, float | None]]:
+def float_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[float | None, float | None]]:
     """Return the floats whose slots lie in ranges, without NaN; None for no end.
 
     Examples
@@ -57,17 +55,12 @@ def float_intervals(
     >>> float_intervals(Ticks("x", Grid(0, 10, step=1)), [(0, 2), (5, 11)])
     [(None, 1.5), (4.5, None)]
     """
-    ends = _bisected(
-        lambda bits: cell.slots(Column(_of_bits(bits))), ranges, -_INFINITE, _INFINITE + 1
-    )
-    floats = _of_bits(np.clip(ends, -_INFINITE, _INFINITE)).reshape(-1, 2)
-    ended = _ended(ends, -_INFINITE, _INFINITE + 1)
-    return [_pair(*both) for both in zip(floats.tolist(), ended, strict=True)]
+    first, end = -_INFINITE, _INFINITE + 1
+    ends = _bisected(lambda bits: cell.slots(Column(_of_bits(bits))), ranges, first, end)
+    return _pairs(ends, _of_bits(np.clip(ends, first, _INFINITE)), first, end)
 
 
-def whole_intervals(
-    cell: Ticks, ranges: Sequence[tuple[int, int]]
-) -> list[tuple[int | None, int | None]]:
+def whole_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[int | None, int | None]]:
     """Return the integers whose slots lie in ranges; None for no end.
 
     Examples
@@ -78,15 +71,11 @@ def whole_intervals(
     [(None, 15), (45, None)]
     """
     ends = _bisected(lambda v: cell.slots(Column(v)), ranges, *_WHOLE)
-    ended = _ended(ends, *_WHOLE)
-    return [_pair(*both) for both in zip(ends.reshape(-1, 2).tolist(), ended, strict=True)]
+    return _pairs(ends, ends, *_WHOLE)
 
 
 def _bisected(
-    slots: Callable[[NDArray[Any]], NDArray[np.int64]],
-    ranges: Sequence[tuple[int, int]],
-    first: int,
-    end: int,
+    slots: Callable[[NDArray[Any]], Whole], ranges: Ranges, first: int, end: int
 ) -> NDArray[Any]:
     """Return for each end of a range the least number with a slot of at least that; else the end.
 
@@ -111,14 +100,10 @@ def _of_bits(ordered: NDArray[Any]) -> NDArray[np.float64]:
     return np.where(order < 0, -size, size)
 
 
-def _ended(ends: NDArray[Any], first: int, end: int) -> list[tuple[bool, bool]]:
-    low, high = ends.reshape(-1, 2).T
-    return list(zip((low > first).tolist(), (high < end).tolist(), strict=True))
-
-
-def _pair(values: Sequence[Any], ended: tuple[bool, bool]) -> tuple[Any, Any]:
-    low, high = (v if some else None for v, some in zip(values, ended, strict=True))
-    return low, high
+def _pairs(ends: NDArray[Any], values: NDArray[Any], first: int, end: int) -> list[tuple[Any, Any]]:
+    """Return the values of the ends of intervals; None for no end."""
+    both = zip(ends.reshape(-1, 2), values.reshape(-1, 2).tolist(), strict=True)
+    return [(low if a > first else None, high if b < end else None) for (a, b), (low, high) in both]
 
 
 # ---- The slots of present values -----------------------------------------------------------------
@@ -188,8 +173,9 @@ class SqlText:
         return f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * ({found})"
 
 
-def slot_of_float(cell: Ticks | Edges, x: str) -> str:
-    return f"CAST({expressions.slot(cell, x, SqlText(), whole=False)} AS BIGINT)"
+def _slot_of_float(cell: Ticks | Edges, x: str) -> str:
+    found = expressions.slot(cell, x, SqlText(), whole=False)
+    return f"CASE WHEN {x} IS NULL OR isnan({x}) THEN -1 ELSE CAST({found} AS BIGINT) END"
 
 
 def slot_of_integer(cell: Ticks | Edges, v: str, kind: str = "HUGEINT") -> str:
@@ -384,26 +370,19 @@ def key(  # noqa: PLR0911 - a case each
         return Key({prefix: raw(column, kind)}, prefix, direct=False)
     if exact and kind in {"integer", "text"}:
         prepared[whole] = _whole(column, kind, reading)
-        by_whole, by_float = _slots(cell, whole, prefix)
+        by_whole, by_float = slot_of_integer(cell, whole), _slot_of_float(cell, prefix)
         either = f"CASE WHEN {whole} IS NOT NULL THEN {by_whole} ELSE {by_float} END"
         return Key(prepared, either, direct=True)
-    return _placed(cell, prepared[prefix], prefix) or Key(
-        prepared, _slots(cell, whole, prefix)[1], direct=True
-    )
+    placed = _placed(cell, prepared[prefix], prefix)
+    return placed or Key(prepared, _slot_of_float(cell, prefix), direct=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
     """A tick before it is clamped and rounded: the floor of ``scaled``, an expression of ``v``.
 
-    Parameters
-    ----------
-    shifted
-        What ``v`` is: the value less the lower bound.
-    scaled
-        The tick, unrounded; NULL or NaN if the value is missing.
-    width
-        The largest ``v`` that matters: its tick is the last.
+    ``v`` is the value less the lower bound (``shifted``), and ``width`` the largest that matters:
+    its tick is the last. What is scaled is NULL or NaN if the value is missing.
     """
 
     shifted: str
@@ -470,7 +449,7 @@ def _placed(cell: Ticks | Edges, x: str, v: str) -> Key | None:
     )
 
 
-def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:
+def holding(cell: Cell, column: str, kind: str, ranges: Ranges) -> str | None:
     """Return whether a raw number's slot lies in ranges; None if the slot itself is needed.
 
     The values are compared with the ends of the intervals above, by bisection.
@@ -558,13 +537,6 @@ def _whole(column: str, kind: str, reading: Reading) -> str:
     return f"CASE WHEN {match} THEN TRY_CAST({written} AS HUGEINT) END"
 
 
-def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
-    """Return the slot from integers and the slot from floats."""
-    missing = f"{x} IS NULL OR isnan({x})"
-    by_float = f"CASE WHEN {missing} THEN -1 ELSE {slot_of_float(cell, x)} END"
-    return slot_of_integer(cell, whole), by_float
-
-
 def _listed(cell: Codes, kind: str, x: str) -> str:
     """Return the value if it is listed: all others are one group."""
     if kind == "boolean":
@@ -646,19 +618,17 @@ def person(column: str, kind: str) -> str:
 # ---- One value for each person (`sourdine.frames.people`) ----------------------------------------
 
 
-def row_of_person(how: Reduction, kind: str, reading: Reading) -> str:
+def row_of_person(how: Reduction, name: str, kind: str, reading: Reading) -> str:
     """Return the whole number of a row; NULL if it has none."""
-    if how.column is None or kind in {*TIMES, "date", "other"}:
+    dates = kind in {*TIMES, "date"}
+    if how.counts:
+        return f"CASE WHEN {present(name, kind)} THEN 1 END"
+    if how.dated != dates or kind == "other":
         return "CAST(NULL AS BIGINT)"
-    x = number(how.column, kind, reading)
+    if dates:
+        return known(instant(name, kind))
+    x = number(name, kind, reading)
     return f"CASE WHEN NOT isnan({x}) THEN {how.row(x, SqlText())} END"
-
-
-def moment_of_row(column: str, kind: str) -> str:
-    """Return the microseconds from 1970 to the time of a row; NULL if it has none."""
-    if kind not in {*TIMES, "date"}:
-        return "CAST(NULL AS BIGINT)"
-    return known(instant(column, kind))
 
 
 def earliness(column: str, kind: str) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.reading import Reading
 
 
@@ -32,20 +33,10 @@ if TYPE_CHECKING:
 
 
 class Copy:
-    """A copy of private data that another library reads by its path while this object lives.
+    """A copy of private data that another library reads by its ``path`` while this object lives.
 
     On Linux the file has no name, so that nothing is left of it if the process is killed. On other
     systems it is in a folder that only the user may read and that is deleted with this object.
-
-    Parameters
-    ----------
-    parts
-        The bytes to write.
-
-    Attributes
-    ----------
-    path
-        The path to open.
     """
 
     def __init__(self, parts: Iterable[bytes]) -> None:
@@ -100,18 +91,8 @@ _BEGUN, _PLAIN, _QUOTED, _CLOSING, _CLOSED = range(5)
 class Layout:
     """The public form of a text file.
 
-    Parameters
-    ----------
-    separator
-        The separator of cells.
-    columns
-        The number of cells of a record: more are dropped, fewer are padded with missing ones.
-    encoding
-        The encoding.
-    quotes
-        Whether cells may be quoted.
-    mac
-        Whether lines end in a carriage return alone.
+    Records have ``columns`` cells: more are dropped, fewer are padded with missing ones. With
+    ``mac``, lines end in a carriage return alone.
     """
 
     separator: str
@@ -212,12 +193,10 @@ def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
 def _unmarked(encoding: str) -> ParameterError:
     """Return the error for a file without the byte order mark that its encoding requires."""
     return ParameterError(
-        "encoding",
-        "specify the byte order, as the file begins without a byte order mark",
-        repr(encoding),
-        "Use {encoding}, or the same with be, or omit it if the file is in UTF-8.",
+        "encoding", "specify the byte order, as the file begins without a byte order mark",
+        repr(encoding), "Use {encoding}, or the same with be, or omit it if the file is in UTF-8.",
         encoding=f"{encoding}-le",
-    )
+    )  # fmt: skip
 
 
 def _is_simple(block: bytes) -> bool:
@@ -276,7 +255,7 @@ def _is_odd(part: bytes, layout: Layout) -> bool:
     )
 
 
-def _in_order(marks: NDArray[np.uint8], quotes: NDArray[np.int64], layout: Layout) -> bool:
+def _in_order(marks: NDArray[np.uint8], quotes: Whole, layout: Layout) -> bool:
     """Return whether every quote opens a cell, closes one or is doubled within it."""
     if len(quotes) == 0:
         return True
@@ -292,15 +271,7 @@ def _in_order(marks: NDArray[np.uint8], quotes: NDArray[np.int64], layout: Layou
 
 
 class RecordReader:
-    """Reads record after record, from blocks that may end anywhere.
-
-    Parameters
-    ----------
-    layout
-        The form of the file.
-    most
-        The maximum number of cells of a record that are kept.
-    """
+    """Reads record after record, from blocks that may end anywhere, with at most so many cells."""
 
     def __init__(self, layout: Layout, most: int) -> None:
         self.layout, self._most = layout, most
@@ -421,7 +392,7 @@ _MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class Header(Layout):
     """What is public of a text file: declared, or stated by its first line.
 
     The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and its
@@ -429,33 +400,13 @@ class Header:
     are numbered in `names`.
     """
 
-    separator: str
     names: tuple[str, ...]
-    encoding: str
-    quotes: bool
-    mac: bool
     declared: bool
     twice: tuple[str, ...] = ()
 
-    @property
-    def layout(self) -> Layout:
-        return Layout(
-            separator=self.separator,
-            columns=len(self.names),
-            encoding=self.encoding,
-            quotes=self.quotes,
-            mac=self.mac,
-        )
-
 
 def fixed(encoding: str) -> str:
-    """Return an encoding with a declared byte order, not one read from the first two bytes.
-
-    Examples
-    --------
-    >>> fixed("utf-16"), fixed("utf-16-be"), fixed("cp1252")
-    ('utf-16-le', 'utf-16-be', 'cp1252')
-    """
+    """Return an encoding with a declared byte order, not one read from the first two bytes."""
     return f"{encoding}-le" if encoding in {"utf-16", "utf-32"} else encoding
 
 
@@ -483,28 +434,21 @@ def header(path: str, reading: Reading) -> Header:
     separator = reading.separator
     if separator is None:
         separator = "," if reading.header else max(SEPARATORS, key=line.count)
+    named = reading.header or ("",)
     own = Header(
-        separator=separator,
-        names=reading.header or ("",),
-        encoding=encoding,
-        quotes=reading.quotes,
-        mac=mac,
-        declared=reading.header is not None,
-    )
-    return own if own.declared else _named(own, path)
-
-
-def _named(own: Header, path: str) -> Header:
-    names = next(records(path, own.layout), [])
+        separator=separator, columns=len(named), encoding=encoding, quotes=reading.quotes, mac=mac,
+        names=named, declared=reading.header is not None,
+    )  # fmt: skip
+    if own.declared:
+        return own
+    names = next(records(path, own), [])
     if not any(names):
         raise ParameterError(
-            "a CSV file",
-            "begin with a header line of column names",
-            f"an empty file {path!r}",
+            "a CSV file", "begin with a header line of column names", f"an empty file {path!r}",
             "Write a header, such as age,income.",
-        )
+        )  # fmt: skip
     twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
-    return replace(own, names=tuple(distinct_names(names)), twice=twice)
+    return replace(own, names=tuple(distinct_names(names)), columns=len(names), twice=twice)
 
 
 def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:
@@ -519,11 +463,9 @@ def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str
             cells += _strict_cells(path, head, head.names.index(name))
         except (UnicodeError, csv.Error):
             raise ParameterError(
-                Path(path).name,
-                "be a well-formed CSV file",
-                "",
+                Path(path).name, "be a well-formed CSV file", "",
                 "Save it in UTF-8 or declare its encoding, and close every quote.",
-            ) from None
+            ) from None  # fmt: skip
     return cells
 
 
@@ -541,11 +483,9 @@ def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
                 continue
             if len(row) != fields or (blank and fields > 1):
                 raise ParameterError(
-                    Path(path).name,
-                    f"have {fields} cells in every line",
-                    "",
+                    Path(path).name, f"have {fields} cells in every line", "",
                     "Quote cells that contain the separator.",
-                )
+                )  # fmt: skip
             yield from [None] * blank
             yield row[place] or None
             blank = 0

@@ -52,8 +52,7 @@ from sourdine.frames.reading import read_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sourdine.frames.cells import Whole
     from sourdine.frames.memory import Column
 
 
@@ -69,30 +68,15 @@ _SQUARED = 1 << 31
 
 
 def start(key: bytes, person: str | None) -> int:
-    """Return the number of a person, of 60 bits.
-
-    Examples
-    --------
-    >>> start(bytes(32), "ann")
-    90257412831801107
-    """
+    """Return the number of a person, of 60 bits."""
     text = (key.hex() + (person or "")).encode("utf-8", "surrogatepass")
     return int(sha256(text).hexdigest()[:DIGITS], 16)
 
 
 def chosen(place: Any, owned: Any, number: Any, rows: int) -> Any:
-    """Return which places of people who own more than ``rows`` are kept.
+    """Return which places, from 0, of people who own more than ``rows`` are kept.
 
-    Parameters
-    ----------
-    place
-        The place of a row among those of its person, from 0.
-    owned
-        The number of rows that the person owns.
-    number
-        The person's number.
-    rows
-        The number of rows to keep.
+    ``number`` is that of the person, who owns ``owned`` rows.
 
     Examples
     --------
@@ -123,7 +107,7 @@ def sort_key(text: str | None) -> bytes:
     return b"\2" + bits.to_bytes(8, "big") + whole + written
 
 
-def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDArray[np.int64]:
+def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> Whole:
     """Return the rows that are kept, in their old order."""
     people = _numbered(unit)
     owned = np.bincount(people) if len(people) else people
@@ -143,7 +127,7 @@ def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDAr
     return np.flatnonzero(stay)
 
 
-def _ranks(column: Column) -> NDArray[np.int64]:
+def _ranks(column: Column) -> Whole:
     """Return integers in the order of values."""
     if column.kind == "O":
         rank = {text: i for i, text in enumerate(sorted(column.occurring(), key=sort_key))}
@@ -153,7 +137,7 @@ def _ranks(column: Column) -> NDArray[np.int64]:
     return ranks if gone is None else np.where(gone, 0, ranks)
 
 
-def _numbered(unit: Column) -> NDArray[np.int64]:
+def _numbered(unit: Column) -> Whole:
     """Give each person a number; rows without a name belong to one person."""
     if unit.kind in "biu" and unit.gone is None:
         return np.unique(unit.data, return_inverse=True)[1]

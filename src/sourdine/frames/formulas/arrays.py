@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from operator import add, and_, eq, le, lt, mul, or_, sub
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attrs import frozen
 
-from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, NOWHERE, SECOND, moment, read_instant
-from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Formula, Type
-from sourdine.frames.memory import NUMBERS, CodedText, Column, Moments
+from sourdine.calendar import DAY, FIRST, LAST, NOWHERE, moment, read_instant
+from sourdine.frames.formulas.tree import (
+    BLANKS,
+    BOOLEAN,
+    CLOCK,
+    DATE,
+    FLOAT,
+    INSTANTS,
+    INTEGER,
+    LOWER,
+    SIZES,
+    TEXT,
+    UPPER,
+    cases,
+)
+from sourdine.frames.memory import NUMBERS, CodedText, Column, moments
 from sourdine.frames.reading import as_float, read_number, read_text
 
 if TYPE_CHECKING:
@@ -20,10 +34,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
+    from sourdine.frames.formulas.tree import Formula, Type
+
     Flags = NDArray[np.bool_]
+    Step = Callable[[Formula, list["Values"]], "Values"]
 
 
-BLANKS = " \t\n\r\f\v"
 _INT64 = 1 << 63
 _LOWER, _UPPER = str.maketrans(LOWER), str.maketrans(UPPER)
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -33,14 +50,8 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 class Values:
     """Values of one type, one for each row, or one for all.
 
-    Parameters
-    ----------
-    data
-        Integers, floats or booleans; the places of texts. A missing float is NaN.
-    gone
-        Which of the others are missing; None if none are.
-    texts
-        Of texts: what the places stand for; a missing text is None.
+    Texts are places in ``texts``, where a missing one is None. A missing float is NaN, and ``gone``
+    says which other values are missing; None if none are.
     """
 
     data: NDArray[Any]
@@ -54,15 +65,7 @@ def _either(*flags: Flags | None) -> Flags | None:
 
 
 class Arrays:
-    """Computes the values of typed trees; each step once.
-
-    Parameters
-    ----------
-    columns
-        The columns that they name.
-    rows
-        The number of rows.
-    """
+    """Computes the values of typed trees over columns of some rows; each step once."""
 
     def __init__(self, columns: Mapping[str, Column], rows: int) -> None:
         self._columns, self._rows = columns, rows
@@ -73,15 +76,15 @@ class Arrays:
         found = self.values(node)
         data = np.broadcast_to(found.data, (self._rows,))
         gone = None if found.gone is None else np.broadcast_to(found.gone, (self._rows,))
-        if node.type is Type.TEXT:
+        if node.type is TEXT:
             texts = list(found.texts)
             return CodedText((texts, data), lambda: np.array(texts, object)[data])
         if node.type in INSTANTS:
             instants = data if gone is None else np.where(gone, NOWHERE, data)
-            return Moments(instants, lambda: _moments(instants, date=node.type is Type.DATE))
+            return moments(instants, date=node.type is DATE)
         return Column(data, gone, holds=NUMBERS)
 
-    def kept(self, node: Formula) -> NDArray[np.int64]:
+    def kept(self, node: Formula) -> Whole:
         """Return the rows for which a condition is true, and not missing."""
         found = self.values(node)
         true = found.data if found.gone is None else found.data & ~found.gone
@@ -107,12 +110,12 @@ class Arrays:
 
 
 def _read(column: Column, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         texts, which = column.coded
         return Values(which, None, texts)
-    if kind is Type.FLOAT:
+    if kind is FLOAT:
         return Values(column.floats)
-    if kind is Type.INTEGER:
+    if kind is INTEGER:
         return _integers(column)
     if kind in INSTANTS:
         instants = column.instants
@@ -125,38 +128,36 @@ def _read(column: Column, kind: Type | None) -> Values:
     return _flags(known, which)
 
 
-def _flags(known: Sequence[bool | None], which: NDArray[np.int64]) -> Values:
-    true = np.array([one is True for one in known], np.bool_)
-    gone = np.array([one is None for one in known], np.bool_)
-    return Values(true[which], gone[which])
+def _flags(known: Sequence[bool | None], which: Whole) -> Values:
+    return _known(known, np.bool_, which)
+
+
+def _known(values: Sequence[Any], kind: Any, which: Any = slice(None)) -> Values:
+    """Return integers or truth values, of which None is missing, at the places of rows."""
+    data = np.array([0 if v is None else v for v in values], kind)
+    return Values(data[which], np.array([v is None for v in values], np.bool_)[which])
 
 
 def _integers(column: Column) -> Values:
     x = column.numbers
+    if x.dtype == np.uint64:
+        beyond = (x >> np.uint64(63)).astype(np.bool_)
+        return Values(np.where(beyond, 0, x).astype(np.int64), _either(column.gone, beyond))
     if x.dtype.kind in "iu":
-        if x.dtype == np.uint64:
-            beyond = (x >> np.uint64(63)).astype(np.bool_)
-            return Values(np.where(beyond, 0, x).astype(np.int64), _either(column.gone, beyond))
         return Values(x.astype(np.int64), column.gone)
     if x.dtype.kind == "f":
         return _whole(x)
-    there = [type(v) is int and -_INT64 <= v < _INT64 for v in x]
-    data = [v if own else 0 for v, own in zip(x, there, strict=True)]
-    return Values(np.array(data, np.int64), ~np.array(there, np.bool_))
+    there = (v if type(v) is int and -_INT64 <= v < _INT64 else None for v in x)
+    return _known(list(there), np.int64)
 
 
 def _constant(value: Any, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         return Values(np.array(0), None, [value])
-    if kind is Type.FLOAT:
+    if kind is FLOAT:
         return Values(np.array(np.nan if value is None else value, np.float64))
     gone = np.array(True) if value is None else None  # noqa: FBT003
-    return Values(np.array(value or 0, np.bool_ if kind is Type.BOOLEAN else np.int64), gone)
-
-
-def _moments(instants: NDArray[np.int64], *, date: bool) -> NDArray[Any]:
-    known = {v: moment(v, date=date) for v in np.unique(instants).tolist() if v != NOWHERE}
-    return np.fromiter(map(known.get, instants.tolist()), object, len(instants))
+    return Values(np.array(value or 0, np.bool_ if kind is BOOLEAN else np.int64), gone)
 
 
 def _is_float(x: Values) -> bool:
@@ -175,7 +176,7 @@ def _gone(x: Values) -> Flags | None:
 
 def _arithmetic(
     whole: Callable[[Any, Any], tuple[Any, Any]], by_ieee: Callable[[Any, Any], Any]
-) -> Callable[[Formula, list[Values]], Values]:
+) -> Step:
     def step(_: Formula, own: list[Values]) -> Values:
         a, b = own
         if _is_float(a):
@@ -221,10 +222,6 @@ def _divided(a: Any, b: Any) -> Any:
     return np.where(b == 0, np.nan, a / b)
 
 
-def _float_remainder(a: Any, b: Any) -> Any:
-    return a - b * np.trunc(_divided(a, b))
-
-
 def _float(_: Formula, own: list[Values]) -> Values:
     data, gone = own[0].data.astype(np.float64), own[0].gone
     return Values(data if gone is None else np.where(gone, np.nan, data))
@@ -242,36 +239,35 @@ def _round(x: Any) -> Any:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
-def _negate(_: Formula, own: list[Values]) -> Values:
-    (a,) = own
-    if _is_float(a):
-        return Values(-a.data)
-    return Values(-a.data, _either(a.gone, a.data == -_INT64))
+def _sized(f: Callable[[Any], Any]) -> Step:
+    """Return a step that keeps the size of a number; the least integer has no counterpart."""
+
+    def step(_: Formula, own: list[Values]) -> Values:
+        (a,) = own
+        gone = None if _is_float(a) else _either(a.gone, a.data == -_INT64)
+        return Values(f(a.data), gone)
+
+    return step
 
 
-def _abs(_: Formula, own: list[Values]) -> Values:
-    (a,) = own
-    return Values(np.abs(a.data), None if _is_float(a) else _either(a.gone, a.data == -_INT64))
-
-
-def _of_float(f: Callable[[Any], Any]) -> Callable[[Formula, list[Values]], Values]:
+def _of_float(f: Callable[[Any], Any]) -> Step:
     return lambda _, own: Values(np.asarray(f(own[0].data)))
 
 
 # ---- Conditions ----------------------------------------------------------------------------------
 
 
-def _compare(f: Callable[[Any, Any], Any]) -> Callable[[Formula, list[Values]], Values]:
+def _compare(f: Callable[[Any, Any], Any]) -> Step:
     def step(node: Formula, own: list[Values]) -> Values:
         a, b = own
-        if node.arguments[0].type is Type.TEXT:
+        if node.arguments[0].type is TEXT:
             return _truths(a, b, f)
         return Values(np.asarray(f(a.data, b.data)), _either(_gone(a), _gone(b)))
 
     return step
 
 
-def _paired(a: Values, b: Values) -> tuple[list[tuple[str | None, str | None]], NDArray[np.int64]]:
+def _paired(a: Values, b: Values) -> tuple[list[tuple[str | None, str | None]], Whole]:
     """Return the pairs of texts that occur, and the place of each row's pair."""
     n = max(len(b.texts), 1)
     pairs = np.asarray(a.data * n + b.data, np.int64)
@@ -287,7 +283,7 @@ def _truths(a: Values, b: Values, f: Callable[[Any, Any], Any]) -> Values:
 
 def _among(node: Formula, own: list[Values]) -> Values:
     x, *listed = own
-    if node.arguments[0].type is Type.TEXT:
+    if node.arguments[0].type is TEXT:
         wanted = {one.texts[0] for one in listed}
         return _flags([None if text is None else text in wanted for text in x.texts], x.data)
     found = np.isin(x.data, np.array([one.data for one in listed], x.data.dtype))
@@ -301,14 +297,13 @@ def _truth(x: Values) -> tuple[Any, Any]:
     return x.data & ~x.gone, ~x.data & ~x.gone
 
 
-def _and(_: Formula, own: list[Values]) -> Values:
-    (a, not_a), (b, not_b) = map(_truth, own)
-    return Values(np.asarray(a & b), np.asarray(~((a & b) | not_a | not_b)))
+def _logic(true: Callable[[Any, Any], Any], false: Callable[[Any, Any], Any]) -> Step:
+    def step(_: Formula, own: list[Values]) -> Values:
+        (a, not_a), (b, not_b) = map(_truth, own)
+        yes = np.asarray(true(a, b))
+        return Values(yes, np.asarray(~(yes | false(not_a, not_b))))
 
-
-def _or(_: Formula, own: list[Values]) -> Values:
-    (a, not_a), (b, not_b) = map(_truth, own)
-    return Values(np.asarray(a | b), np.asarray(~(a | b | (not_a & not_b))))
+    return step
 
 
 def _not(_: Formula, own: list[Values]) -> Values:
@@ -321,8 +316,8 @@ def _missing(_: Formula, own: list[Values]) -> Values:
 
 
 def _choose(node: Formula, own: list[Values]) -> Values:
-    *cases, found = own
-    for condition, value in reversed(list(zip(cases[::2], cases[1::2], strict=True))):
+    found = own[-1]
+    for condition, value in reversed(cases(own)):
         found = _where(_truth(condition)[0], value, found, node.type)
     return found
 
@@ -336,11 +331,11 @@ def _coalesce(node: Formula, own: list[Values]) -> Values:
 
 
 def _where(condition: Any, a: Values, b: Values, kind: Type | None) -> Values:
-    if kind is Type.TEXT:
+    if kind is TEXT:
         places = np.where(condition, a.data, b.data + len(a.texts))
         return Values(places, None, [*a.texts, *b.texts])
     data = np.where(condition, a.data, b.data)
-    if kind is Type.FLOAT or (a.gone is None and b.gone is None):
+    if kind is FLOAT or (a.gone is None and b.gone is None):
         return Values(data)
     gone = (np.array(False) if own is None else own for own in (a.gone, b.gone))  # noqa: FBT003
     return Values(data, np.where(condition, *gone))
@@ -349,7 +344,7 @@ def _where(condition: Any, a: Values, b: Values, kind: Type | None) -> Values:
 # ---- Texts ---------------------------------------------------------------------------------------
 
 
-def _text(f: Callable[[Formula, str], str]) -> Callable[[Formula, list[Values]], Values]:
+def _text(f: Callable[[Formula, str], str]) -> Step:
     """Return a step from a text to a text; one that becomes empty is missing."""
 
     def step(node: Formula, own: list[Values]) -> Values:
@@ -381,7 +376,7 @@ def _join(_: Formula, own: list[Values]) -> Values:
     return Values(which, None, [None if a is None or b is None else a + b for a, b in pairs])
 
 
-def _holding(f: Callable[[str, str], bool]) -> Callable[[Formula, list[Values]], Values]:
+def _holding(f: Callable[[str, str], bool]) -> Step:
     return lambda _, own: _truths(own[0], own[1], f)
 
 
@@ -401,8 +396,7 @@ def _number_of(_: Formula, own: list[Values]) -> Values:
 
 def _time_of(_: Formula, own: list[Values]) -> Values:
     found = [None if text is None else read_instant(text) for text in own[0].texts]
-    data = np.array([v or 0 for v in found], np.int64)
-    return Values(data[own[0].data], np.array([v is None for v in found], np.bool_)[own[0].data])
+    return _known(found, np.int64, own[0].data)
 
 
 def _text_of(node: Formula, own: list[Values]) -> Values:
@@ -413,7 +407,7 @@ def _text_of(node: Formula, own: list[Values]) -> Values:
     distinct, which = np.unique(safe, return_inverse=True)
     values: list[Any] = distinct.tolist()
     if kind in INSTANTS:
-        values = [moment(v, date=kind is Type.DATE) for v in values]
+        values = [moment(v, date=kind is DATE) for v in values]
     texts = [*map(read_text, values), None]
     which = which.reshape(data.shape)
     return Values(which if gone is None else np.where(gone, len(texts) - 1, which), None, texts)
@@ -443,8 +437,8 @@ def _days(months: Any) -> Any:
 def _part(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     t, name = x.data, node.value
-    if name in _CLOCK:
-        unit, most = _CLOCK[name]
+    if name in CLOCK:
+        unit, most = CLOCK[name]
         return Values(np.asarray(t // unit % most), x.gone)
     months, days = _months(t), t // DAY
     if name in {"day", "day_of_year"}:
@@ -459,9 +453,7 @@ def _part(node: Formula, own: list[Values]) -> Values:
     return Values(np.asarray(found), x.gone)
 
 
-_CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
 _EACH = {"year": 12, "quarter": 3, "month": 1}
-_SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 
 
 def _start(node: Formula, own: list[Values]) -> Values:
@@ -473,7 +465,7 @@ def _start(node: Formula, own: list[Values]) -> Values:
     if unit == "week":
         days = t // DAY
         return Values(np.asarray((days - (days + 3) % 7) * DAY), x.gone)
-    return Values(np.asarray(t - t % _SIZES[unit]), x.gone)
+    return Values(np.asarray(t - t % SIZES[unit]), x.gone)
 
 
 def _date_of(_: Formula, own: list[Values]) -> Values:
@@ -491,30 +483,27 @@ def _looked_up(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     known = dict(node.value)
     found = [None if text is None else known.get(text) for text in x.texts]
-    if node.type is Type.TEXT:
+    if node.type is TEXT:
         return Values(x.data, None, found)
-    if node.type is Type.FLOAT:
+    if node.type is FLOAT:
         return Values(np.array([np.nan if v is None else v for v in found], np.float64)[x.data])
-    kind = np.bool_ if node.type is Type.BOOLEAN else np.int64
-    there = np.array([0 if v is None else v for v in found], kind)[x.data]
-    return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
+    return _known(found, np.bool_ if node.type is BOOLEAN else np.int64, x.data)
 
 
-_STEPS: dict[str, Callable[[Formula, list[Values]], Values]] = {
-    "add": _arithmetic(_add, lambda a, b: a + b),
-    "subtract": _arithmetic(_subtract, lambda a, b: a - b),
-    "multiply": _arithmetic(_multiply, lambda a, b: a * b),
+_STEPS: dict[str, Step] = {
+    "add": _arithmetic(_add, add),
+    "subtract": _arithmetic(_subtract, sub),
+    "multiply": _arithmetic(_multiply, mul),
     "quotient": _arithmetic(_quotient, lambda a, b: np.floor(_divided(a, b))),
-    "remainder": _arithmetic(_remainder, _float_remainder),
+    "remainder": _arithmetic(_remainder, lambda a, b: a - b * np.trunc(_divided(a, b))),
     "divide": lambda _, own: Values(np.asarray(_divided(own[0].data, own[1].data))),
-    "negate": _negate, "abs": _abs, "float": _float,
+    "negate": _sized(np.negative), "abs": _sized(np.abs), "float": _float,
     "whole": lambda _, own: _whole(own[0].data),
     "round": _of_float(_round), "floor": _of_float(np.floor), "ceil": _of_float(np.ceil),
     "sqrt": _of_float(np.sqrt),
-    "equal": _compare(lambda a, b: a == b), "less": _compare(lambda a, b: a < b),
-    "at_most": _compare(lambda a, b: a <= b),
-    "among": _among, "and": _and, "or": _or, "not": _not, "missing": _missing,
-    "choose": _choose, "coalesce": _coalesce,
+    "equal": _compare(eq), "less": _compare(lt), "at_most": _compare(le),
+    "among": _among, "and": _logic(and_, or_), "or": _logic(or_, and_), "not": _not,
+    "missing": _missing, "choose": _choose, "coalesce": _coalesce,
     "lower": _text(lambda _, text: text.translate(_LOWER)),
     "upper": _text(lambda _, text: text.translate(_UPPER)),
     "trim": _text(_trim), "substring": _text(_substring),

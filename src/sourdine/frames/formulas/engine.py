@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import evolve, frozen
 
 from sourdine.errors import ParameterError
-from sourdine.frames.engine import Engine, listed_columns
+from sourdine.frames.engine import Engine, cut, listed_columns, read_like
 from sourdine.frames.formulas.arrays import Arrays
 from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
@@ -19,24 +20,20 @@ from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memo
 from sourdine.frames.reading import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.cells import Codes, Whole
+    from sourdine.frames.engine import Groups, Named
     from sourdine.frames.formulas.lookup import Lookup
     from sourdine.frames.formulas.tree import Formula
-    from sourdine.frames.people import Reduction
-
-    Whole = NDArray[np.int64]
 
 
-DECLARED = {
+DECLARED: dict[Type | None, Declared] = {
     Type.INTEGER: Declared(NUMBERS, "BIGINT"), Type.FLOAT: Declared(NUMBERS, "DOUBLE"),
     Type.BOOLEAN: Declared(NUMBERS, "BOOLEAN"), Type.TEXT: Declared(WORDS, "VARCHAR"),
     Type.DATE: Declared(DATES, "DATE"), Type.TIME: Declared(DATES, "TIMESTAMP"),
 }  # fmt: skip
-KINDS = {
+KINDS: dict[Type | None, str] = {
     Type.INTEGER: "integer", Type.FLOAT: "float", Type.BOOLEAN: "boolean", Type.TEXT: "text",
     Type.DATE: "date", Type.TIME: "timestamp",
 }  # fmt: skip
@@ -47,15 +44,7 @@ KINDS = {
 
 @frozen
 class Formulas:
-    """The typed formulas of a query.
-
-    Parameters
-    ----------
-    where
-        The condition of rows that stay; None if all do.
-    columns
-        The derived columns, by name.
-    """
+    """The typed formulas of a query: the condition of rows that stay, and the derived columns."""
 
     where: Formula | None
     columns: Mapping[str, Formula]
@@ -80,16 +69,8 @@ def read_formulas(
 ) -> Formulas:
     """Return the formulas of a question; the names of existing columns are none.
 
-    Parameters
-    ----------
-    engine
-        The rows; only the types of columns are read.
-    where
-        The text of the filter.
-    named
-        Texts that name columns, each after the parameter that holds it.
-    tables
-        Public tables: paths, the columns that they are looked up by, and their rows.
+    Only the types of columns are read. ``named`` are texts that name columns, each after the
+    parameter that holds it.
     """
     added, found = looked_up(engine, tables) if tables else {}, {}
     for parameter, text in named:
@@ -153,11 +134,9 @@ def _read(
 
 def _unknown(engine: Engine, name: str) -> ParameterError:
     return ParameterError(
-        "formula",
-        "name existing columns",
-        repr(name),
+        "formula", "name existing columns", repr(name),
         f"{listed_columns(engine, name)} Texts are written in single quotes.",
-    )
+    )  # fmt: skip
 
 
 # ---- The engine ----------------------------------------------------------------------------------
@@ -168,33 +147,20 @@ def _unknown(engine: Engine, name: str) -> ParameterError:
 
 
 class Derived(Engine):
-    """The rows of an engine that a filter keeps, with derived columns.
-
-    Parameters
-    ----------
-    base
-        The rows.
-    formulas
-        What is computed of them.
-    """
+    """The rows of an engine that a filter keeps, with derived columns."""
 
     def __init__(self, base: Engine, formulas: Formulas) -> None:
-        self.base, self.formulas = base, formulas
-        self.parsed, self.reading, self.away = base.parsed, base.reading, base.away
-        self._names = (*base.columns, *formulas.columns)
-        self._cuts: tuple[tuple[str, Codes, int], ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self._names
+        self.base, self.formulas, self.away = base, formulas, base.away
+        self.columns = (*base.columns, *formulas.columns)
+        read_like(self, base)
 
     def kind(self, name: str) -> str | None:
         own = self.formulas.columns.get(name)
-        return self.base.kind(name) if own is None else KINDS[_type(own)]
+        return self.base.kind(name) if own is None else KINDS[own.type]
 
     def declared(self, name: str) -> Declared | None:
         own = self.formulas.columns.get(name)
-        return self.base.declared(name) if own is None else DECLARED[_type(own)]
+        return self.base.declared(name) if own is None else DECLARED[own.type]
 
     def afresh(self) -> Derived:
         engine = copy(self)
@@ -206,28 +172,36 @@ class Derived(Engine):
 
         Where it computes the filter alone, NumPy computes the columns of the rows that stay.
         """
-        if isinstance(self.base, Memory):
-            return _in_memory(self.base, self.formulas, self._names)
         where, columns = self.formulas.where, self.formulas.columns
+        if self._cuts:
+            return self
+        if isinstance(self.base, Memory):
+            arrays = _arrays(self.base, self.formulas)  # derived columns are computed when read
+            engine = self.base.with_columns(
+                {name: partial(arrays.column, node) for name, node in columns.items()},
+                {name: DECLARED[node.type] for name, node in columns.items()},
+            )
+            engine = engine if where is None else engine.take(arrays.kept(where))
+            return engine.only(*self.columns)
         found = self.base.derived(self.formulas)
         if found is not None:
-            return found.only(*self._names)
+            return found.only(*self.columns)
         kept = None if where is None else self.base.derived(Formulas(where, {}))
-        return self if kept is None else Derived(kept, Formulas(None, columns)).only(*self._names)
+        return self if kept is None else Derived(kept, Formulas(None, columns)).only(*self.columns)
 
     def rows(self) -> int:
-        return sum(int(counts.sum()) for _, counts in self._counted(()))
+        return sum(int(counts.sum()) for _, counts in self.combinations(()))
 
-    def groups(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[tuple[list[Whole], Whole]]:
-        for columns, counts in self._counted([name for name, _ in cells]):
+    def groups(self, cells: Named) -> Iterator[Groups]:
+        for columns, counts in self.combinations([name for name, _ in cells]):
             yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
-    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        yield from self._counted(names)
+    def _wanted(self, names: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
 
-    def _counted(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
         """Yield values of columns and how many of the rows that stay have them."""
-        wanted = list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
+        wanted = self._wanted(names)
         needed = self.formulas.needed(wanted)
         if not needed:
             yield [], np.array([self.base.rows()], np.int64)
@@ -242,8 +216,10 @@ class Derived(Engine):
         self, read: Mapping[str, Column], wanted: Sequence[str], rows: int
     ) -> tuple[dict[str, Column], Whole]:
         """Return columns, and the places of the rows that stay."""
-        for name, column in read.items():
-            column.reading = _reading_of(self.base, name)
+        for name, column in read.items():  # decimals and the like are no texts
+            stated = self.base.declared(name)
+            texts = stated is None or stated.holds == WORDS
+            column.reading = self.base.reading if texts else STANDARD
         arrays, formulas = Arrays(read, rows), self.formulas
         values = {
             name: arrays.column(formulas.columns[name]) if name in formulas.columns else read[name]
@@ -254,9 +230,9 @@ class Derived(Engine):
             stay = stay[keys.slots(values[name])[stay] == code]
         return values, stay
 
-    def slots(self, cells: Sequence[tuple[str, Cell]], rows: int) -> Iterator[list[Whole]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of the rows that stay, in their order."""
-        names = list(dict.fromkeys(name for name, _ in cells))
+        names = self._wanted(name for name, _ in cells)
         columns = dict(zip(names, self._in_order(names), strict=True))
         found = [cell.slots(columns[name]) for name, cell in cells]
         for start in range(0, len(found[0]), rows):
@@ -267,99 +243,26 @@ class Derived(Engine):
         return self._in_order([name], strict=strict)[0]
 
     def _in_order(self, names: Sequence[str], *, strict: bool = False) -> list[Column]:
-        wanted = list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
+        wanted = self._wanted(names)
         needed = self.formulas.needed(wanted)
         read = {name: self.base.column(name, strict=strict) for name in needed}
         values, stay = self._computed(read, wanted, len(next(iter(read.values()))))
         return [values[name][stay] for name in names]
 
-    def only(self, *names: str) -> Derived:
-        engine = copy(self)
-        engine._names = names  # noqa: SLF001
-        return engine
-
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        return [self._cut(name, keys, code) for code in range(keys.size)]
-
-    def _cut(self, name: str, keys: Codes, code: int) -> Derived:
-        engine = copy(self)
-        engine._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
-        return engine
-
-    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep at most ``rows`` of the rows that stay of each person, in memory."""
-        return self._in_memory(self._names).bound(unit, rows, key)
-
-    def reduced(self, how: Reduction) -> Engine:
-        """Return one row for each person of the rows that stay, in memory."""
-        return self._in_memory(how.needed).reduced(how)
-
-    def _in_memory(self, names: Sequence[str]) -> Memory:
-        found = [
-            ([column[np.repeat(np.arange(len(counts)), counts)] for column in columns])
-            for columns, counts in self._counted(names)
-        ]
-        return _joined(self, names, found)
+        return cut(self, name, keys)
 
 
-def _type(node: Formula) -> Type:
-    assert node.type is not None  # noqa: S101 - typed by then
-    return node.type
-
-
-def _reading_of(engine: Engine, name: str) -> Any:
-    """Return how the texts of a column are read; decimals and the like are no texts."""
-    declared = engine.declared(name)
-    return engine.reading if declared is None or declared.holds == WORDS else STANDARD
-
-
-def _joined(engine: Derived, names: Sequence[str], found: Sequence[Sequence[Column]]) -> Memory:
-    """Return rows in memory, from columns that came in pieces."""
-    readers: dict[str, Callable[[], Column]] = {}
-    rows = sum(len(columns[0]) for columns in found)
-    for i, name in enumerate(names):
-        pieces = [columns[i] for columns in found]
-        readers[name] = _reader(pieces[0] if len(pieces) == 1 else _concatenated(pieces))
-    types = {name: engine.declared(name) for name in names}
-    memory = Memory(readers, rows, types=types)
-    memory.parsed, memory.reading = engine.parsed, engine.reading
-    return memory
-
-
-def _concatenated(pieces: Sequence[Column]) -> Column:
-    values = [v for piece in pieces for v in piece.values.tolist()]
-    return Column.of(values, holds=pieces[0].holds if pieces else None)
-
-
-def _reader(column: Column) -> Callable[[], Column]:
-    return lambda: column
-
-
-def _in_memory(base: Memory, formulas: Formulas, names: Sequence[str]) -> Memory:
-    """Return rows in memory: the filter is computed now, derived columns when they are read."""
+def _arrays(base: Memory, formulas: Formulas) -> Arrays:
     read = {name: base.column(name) for node in formulas.nodes for name in node.columns}
-    arrays = Arrays(read, base.rows())
-    engine = base.with_columns(
-        {name: _later(arrays, node) for name, node in formulas.columns.items()},
-        {name: DECLARED[_type(node)] for name, node in formulas.columns.items()},
-    )
-    if formulas.where is not None:
-        engine = engine.take(arrays.kept(formulas.where))
-    return engine.only(*names)
+    return Arrays(read, base.rows())
 
 
-def computed_in(
-    base: Memory, formulas: Formulas
-) -> tuple[dict[str, Column], NDArray[np.int64] | None]:
+def computed_in(base: Memory, formulas: Formulas) -> tuple[dict[str, Column], Whole | None]:
     """Return derived columns of all rows in memory, and the places of those that stay."""
-    read = {name: base.column(name) for node in formulas.nodes for name in node.columns}
-    arrays = Arrays(read, base.rows())
+    arrays = _arrays(base, formulas)
     kept = None if formulas.where is None else arrays.kept(formulas.where)
     return {name: arrays.column(node) for name, node in formulas.columns.items()}, kept
-
-
-def _later(arrays: Arrays, node: Formula) -> Callable[[], Column]:
-    return lambda: arrays.column(node)
 
 
 def with_formulas(
@@ -371,18 +274,8 @@ def with_formulas(
 ) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
-    Parameters
-    ----------
-    engine
-        The rows.
-    where
-        The text of the filter; None for all rows.
-    named
-        The columns of the question, each after the parameter that names it.
-    tables
-        Public tables: paths, the columns that they are looked up by, and their rows.
-    mark
-        If given, all rows stay, and a column of this name is true for those that the filter keeps.
+    With ``mark`` all rows stay, and a column of this name is true for those that the filter keeps.
+    See `Frame.derived`.
     """
     formulas = read_formulas(engine, where, named, tables)
     if mark is not None and formulas.where is not None:
@@ -397,16 +290,16 @@ def with_formulas(
 def _nested(engine: Derived, formulas: Formulas) -> Derived:
     """Add formulas to those of an engine, whose derived columns they may not name."""
     own = engine.formulas
+    both = [node for node in (own.where, formulas.where) if node is not None]
     twice = [name for node in formulas.nodes for name in node.columns if name in own.columns]
     if twice:
         raise ParameterError(
             "column", "be computed from columns of the data", repr(twice[0]), "Write it out."
         )
-    both = [node for node in (own.where, formulas.where) if node is not None]
     where = both[0] if both else None
     if len(both) == 2:
         where = evolve(both[0], operation="and", arguments=tuple(both), value=None)
     found = Derived(engine.base, Formulas(where, {**own.columns, **formulas.columns}))
-    found._names = (*engine._names, *formulas.columns)  # noqa: SLF001
+    found.columns = (*engine.columns, *formulas.columns)
     found._cuts = engine._cuts  # noqa: SLF001
     return found

@@ -13,7 +13,7 @@ from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
 from sourdine.frames.reading import read_number, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sourdine.frames.engine import Engine
     from sourdine.frames.memory import Column
@@ -29,31 +29,21 @@ _INT64 = 1 << 63
 def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
     """Return the columns that public tables add, as typed steps of their keys.
 
-    The tables are public, so that messages may name their values.
-
-    Parameters
-    ----------
-    engine
-        The private rows, of which only the names and types of columns are read.
-    tables
-        For each public table its path, the column that identifies a row, and its rows.
+    Of the private rows only the names and types of columns are read. The tables are public, so that
+    messages may name their values.
     """
     found: dict[str, Formula] = {}
     for path, key, table in tables:
         if key not in engine.columns:
             raise ParameterError(
-                "lookup",
-                "join by columns of the data",
-                given(key),
+                "lookup", "join by columns of the data", given(key),
                 f"{listed_columns(engine, key)} The table and the data must both have it.",
-            )
+            )  # fmt: skip
         if key not in table.columns:
             raise ParameterError(
-                "lookup",
-                f"join by a column that {path!r} has",
-                given(key),
+                "lookup", f"join by a column that {path!r} has", given(key),
                 f"Its columns are: {', '.join(map(repr, table.columns))}.",
-            )
+            )  # fmt: skip
         places = _places(table.column(key), path, key)
         types = ColumnTypes({key: type_of(engine.declared(key), key)}, engine.reading)
         by = text_of_column(key, types)
@@ -62,11 +52,9 @@ def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
                 continue
             if name in engine.columns or name in found:
                 raise ParameterError(
-                    "lookup",
-                    f"add columns that the data do not have, with {path!r}",
-                    given(name),
+                    "lookup", f"add columns that the data do not have, with {path!r}", given(name),
                     "Rename the column of the table.",
-                )
+                )  # fmt: skip
             values, kind = _typed(table.column(name))
             pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
             found[name] = Formula("looked_up", (by,), pairs, kind)
@@ -91,23 +79,20 @@ def _places(column: Column, path: str, key: str) -> dict[str, int]:
     """Return the row of each key; a key that is there twice is refused."""
     if len(column) > MOST:
         raise ParameterError(
-            "lookup",
-            f"name tables of at most {MOST} rows",
-            given(path),
+            "lookup", f"name tables of at most {MOST} rows", given(path),
             "Add the columns of a larger table to the data beforehand.",
-        )
+        )  # fmt: skip
     places: dict[str, int] = {}
     for i, text in enumerate(column.texts.tolist()):
         if text is None:
             continue
         if text in places:
             raise ParameterError(
-                "lookup",
-                f"name tables with one row for each {key}",
+                "lookup", f"name tables with one row for each {key}",
                 f"{text[:40]!r} twice in {path!r}",
                 "Tables are public: each of your rows finds at most one of theirs. Two tables "
                 "with private rows cannot be joined, as one person would change many rows.",
-            )
+            )  # fmt: skip
         places[text] = i
     return places
 
@@ -116,15 +101,16 @@ def _typed(column: Column) -> tuple[list[Any], Type]:
     """Return public values of one type: integers, numbers, dates or texts, whichever fits all."""
     texts = column.texts.tolist()
     there = [text for text in texts if text is not None]
+
+    def each(read: Callable[[str], Any]) -> list[Any]:
+        return [None if text is None else read(text) for text in texts]
+
     numbers = [read_number(text) for text in there]
     if there and all(isinstance(n, int) and -_INT64 <= n < _INT64 for n in numbers):
-        return [None if t is None else read_number(t) for t in texts], Type.INTEGER
+        return each(read_number), Type.INTEGER
     if there and None not in numbers:
-        found = [None if t is None else read_number(t) for t in texts]
-        return [None if n is None else float(n) for n in found], Type.FLOAT
-    instants = [column.reading.instant(text) for text in there]
-    if there and None not in instants:
+        return each(lambda text: float(read_number(text) or 0)), Type.FLOAT
+    if there and None not in map(column.reading.instant, there):
         whole = all(len(text) == len("2024-12-31") for text in there)
-        kind = Type.DATE if whole else Type.TIME
-        return [None if t is None else column.reading.instant(t) for t in texts], kind
-    return [None if t is None else read_text(t) for t in texts], Type.TEXT
+        return each(column.reading.instant), Type.DATE if whole else Type.TIME
+    return each(read_text), Type.TEXT

@@ -23,139 +23,83 @@ MANY = 100
 
 @frozen
 class Function:
-    """A function, as the language reference shows it.
+    """A function, as the language reference shows it: a call, and what it gives.
 
-    Parameters
-    ----------
-    usage
-        A call.
-    text
-        What it gives.
-    group
-        What it is about: numbers, texts, dates or values of any type.
-    arguments
-        The least and the largest number of arguments.
-    names
-        Other names of it.
+    ``arguments`` are the least and the largest number of arguments, and ``names`` other names.
     """
 
     usage: str
     text: str
-    group: str
     arguments: tuple[int, int]
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
 
 
-def _f(usage: str, text: str, group: str, least: int, most: int = 0, *names: str) -> Function:
-    return Function(usage, text, group, (least, most or least), names)
+def _f(usage: str, text: str, least: int, most: int = 0, *names: str) -> tuple[str, Function]:
+    return usage.partition("(")[0], Function(usage, text, (least, most or least), names)
 
 
-NUMERIC, TEXTS, DATES, ANY = "Numbers", "Texts", "Dates and times", "Values of any type"
-FUNCTIONS: dict[str, Function] = {
-    "abs": _f("abs(x)", "The size of a number or a duration.", NUMERIC, 1),
-    "round": _f(
-        "round(x, digits)",
-        "The nearest number with so many decimals, by default 0; halves away from zero.",
-        NUMERIC, 1, 2,
-    ),
-    "floor": _f("floor(x)", "The largest whole number up to x.", NUMERIC, 1),
-    "ceil": _f("ceil(x)", "The smallest whole number from x on.", NUMERIC, 1, 1, "ceiling"),
-    "sign": _f("sign(x)", "-1, 0 or 1.", NUMERIC, 1),
-    "sqrt": _f("sqrt(x)", "The square root; missing below 0.", NUMERIC, 1),
-    "mod": _f("mod(x, y)", "The remainder, as x % y: it has the sign of x.", NUMERIC, 2),
-    "clamp": _f(
-        "clamp(x, lower, upper)", "x, moved to the nearest of two ends.", NUMERIC, 3, 3, "clip"
-    ),
-    "number": _f(
-        "number(x)",
-        "A text or a column as a number, by the reading rules; 1 or 0 for true or false.",
-        NUMERIC, 1,
-    ),
-    "integer": _f(
-        "integer(x)",
-        "A number without its fraction; missing beyond 64 bits.",
-        NUMERIC, 1, 1, "int", "trunc",
-    ),
-    "lower": _f("lower(s)", "Letters in lower case.", TEXTS, 1, 1, "lcase"),
-    "upper": _f("upper(s)", "Letters in upper case.", TEXTS, 1, 1, "ucase"),
-    "trim": _f("trim(s)", "Without blanks at both ends.", TEXTS, 1, 1, "strip"),
-    "ltrim": _f("ltrim(s)", "Without blanks at the start.", TEXTS, 1, 1, "lstrip"),
-    "rtrim": _f("rtrim(s)", "Without blanks at the end.", TEXTS, 1, 1, "rstrip"),
-    "length": _f(
-        "length(s)", "The number of characters.", TEXTS, 1, 1,
-        "len", "char_length", "character_length",
-    ),
-    "substr": _f(
-        "substr(s, start, length)",
-        "Characters from a position on, of which the first is 1.",
-        TEXTS, 2, 3, "substring",
-    ),
-    "left": _f("left(s, n)", "The first n characters.", TEXTS, 2),
-    "right": _f("right(s, n)", "The last n characters.", TEXTS, 2),
-    "concat": _f(
-        "concat(a, b, ...)", "Texts one after another; missing ones are skipped.", TEXTS, 1, MANY
-    ),
-    "replace": _f("replace(s, 'old', 'new')", "Every occurrence replaced.", TEXTS, 3),
-    "starts_with": _f(
-        "starts_with(s, start)", "Whether it starts so.", TEXTS, 2, 2, "startswith"
-    ),
-    "ends_with": _f(
-        "ends_with(s, end)", "Whether it ends so.", TEXTS, 2, 2, "endswith", "suffix"
-    ),
-    "contains": _f("contains(s, part)", "Whether it holds a text.", TEXTS, 2),
-    "text": _f(
-        "text(x)", "A value as a text, as categories are read.", TEXTS, 1, 1, "string", "str"
-    ),
-    "date": _f("date(x)", "A time or a text as a date.", DATES, 1, 1, "to_date"),
-    "time": _f(
-        "time(x)", "A date or a text as a time.", DATES, 1, 1,
-        "timestamp", "datetime", "to_timestamp",
-    ),
-    "make_date": _f(
-        "make_date(year, month, day)", "A date; missing if there is none.", DATES, 3, 3,
-        "date_from_parts",
-    ),
-    "year": _f("year(d)", "The year.", DATES, 1),
-    "quarter": _f("quarter(d)", "The quarter, 1 to 4.", DATES, 1),
-    "month": _f("month(d)", "The month, 1 to 12.", DATES, 1),
-    "day": _f("day(d)", "The day of the month.", DATES, 1, 1, "day_of_month", "dayofmonth"),
-    "weekday": _f(
-        "weekday(d)", "The day of the week: 1 for Monday to 7 for Sunday.", DATES, 1, 1, "isodow"
-    ),
-    "day_of_year": _f("day_of_year(d)", "1 to 366.", DATES, 1, 1, "dayofyear", "doy"),
-    "hour": _f("hour(d)", "The hour, 0 to 23.", DATES, 1),
-    "minute": _f("minute(d)", "The minute.", DATES, 1),
-    "second": _f("second(d)", "The second, without its decimals.", DATES, 1),
-    "date_trunc": _f(
-        "date_trunc('month', d)",
-        "The start of the year, quarter, month, week (Monday), day, hour, minute or second.",
-        DATES, 2,
-    ),
-    "date_diff": _f(
-        "date_diff('day', a, b)",
-        "How many starts of a unit lie after a, up to b; negative if b is earlier.",
-        DATES, 3, 3, "datediff",
-    ),
-    "weeks": _f("weeks(t)", "A duration as a number of weeks.", DATES, 1),
-    "days": _f("days(t)", "A duration as a number of days.", DATES, 1),
-    "hours": _f("hours(t)", "A duration as a number of hours.", DATES, 1),
-    "minutes": _f("minutes(t)", "A duration as a number of minutes.", DATES, 1),
-    "seconds": _f("seconds(t)", "A duration as a number of seconds.", DATES, 1),
-    "coalesce": _f(
-        "coalesce(x, y, ...)", "The first value that is not missing.", ANY, 1, MANY, "ifnull", "nvl"
-    ),
-    "nullif": _f("nullif(x, y)", "Missing if x equals y, else x.", ANY, 2),
-    "least": _f(
-        "least(x, y, ...)", "The smallest; missing ones are skipped.", ANY, 1, MANY, "min"
-    ),
-    "greatest": _f(
-        "greatest(x, y, ...)", "The largest; missing ones are skipped.", ANY, 1, MANY, "max"
-    ),
-    "boolean": _f(
-        "boolean(x)", "True for 1 or 'true', false for 0 or 'false', else missing.",
-        ANY, 1, 1, "bool",
-    ),
-}  # fmt: skip
+FUNCTIONS: dict[str, Function] = dict([
+    # numbers
+    _f("abs(x)", "The size of a number or a duration.", 1),
+    _f("round(x, digits)",
+        "The nearest number with so many decimals, by default 0; halves away from zero.", 1, 2),
+    _f("floor(x)", "The largest whole number up to x.", 1),
+    _f("ceil(x)", "The smallest whole number from x on.", 1, 1, "ceiling"),
+    _f("sign(x)", "-1, 0 or 1.", 1),
+    _f("sqrt(x)", "The square root; missing below 0.", 1),
+    _f("mod(x, y)", "The remainder, as x % y: it has the sign of x.", 2),
+    _f("clamp(x, lower, upper)", "x, moved to the nearest of two ends.", 3, 3, "clip"),
+    _f("number(x)",
+        "A text or a column as a number, by the reading rules; 1 or 0 for true or false.", 1),
+    _f("integer(x)", "A number without its fraction; missing beyond 64 bits.", 1, 1, "int",
+        "trunc"),
+    # texts
+    _f("lower(s)", "Letters in lower case.", 1, 1, "lcase"),
+    _f("upper(s)", "Letters in upper case.", 1, 1, "ucase"),
+    _f("trim(s)", "Without blanks at both ends.", 1, 1, "strip"),
+    _f("ltrim(s)", "Without blanks at the start.", 1, 1, "lstrip"),
+    _f("rtrim(s)", "Without blanks at the end.", 1, 1, "rstrip"),
+    _f("length(s)", "The number of characters.", 1, 1, "len", "char_length", "character_length"),
+    _f("substr(s, start, length)", "Characters from a position on, of which the first is 1.", 2, 3,
+        "substring"),
+    _f("left(s, n)", "The first n characters.", 2),
+    _f("right(s, n)", "The last n characters.", 2),
+    _f("concat(a, b, ...)", "Texts one after another; missing ones are skipped.", 1, MANY),
+    _f("replace(s, 'old', 'new')", "Every occurrence replaced.", 3),
+    _f("starts_with(s, start)", "Whether it starts so.", 2, 2, "startswith"),
+    _f("ends_with(s, end)", "Whether it ends so.", 2, 2, "endswith", "suffix"),
+    _f("contains(s, part)", "Whether it holds a text.", 2),
+    _f("text(x)", "A value as a text, as categories are read.", 1, 1, "string", "str"),
+    # dates and times
+    _f("date(x)", "A time or a text as a date.", 1, 1, "to_date"),
+    _f("time(x)", "A date or a text as a time.", 1, 1, "timestamp", "datetime", "to_timestamp"),
+    _f("make_date(year, month, day)", "A date; missing if there is none.", 3, 3, "date_from_parts"),
+    _f("year(d)", "The year.", 1),
+    _f("quarter(d)", "The quarter, 1 to 4.", 1),
+    _f("month(d)", "The month, 1 to 12.", 1),
+    _f("day(d)", "The day of the month.", 1, 1, "day_of_month", "dayofmonth"),
+    _f("weekday(d)", "The day of the week: 1 for Monday to 7 for Sunday.", 1, 1, "isodow"),
+    _f("day_of_year(d)", "1 to 366.", 1, 1, "dayofyear", "doy"),
+    _f("hour(d)", "The hour, 0 to 23.", 1),
+    _f("minute(d)", "The minute.", 1),
+    _f("second(d)", "The second, without its decimals.", 1),
+    _f("date_trunc('month', d)",
+        "The start of the year, quarter, month, week (Monday), day, hour, minute or second.", 2),
+    _f("date_diff('day', a, b)",
+        "How many starts of a unit lie after a, up to b; negative if b is earlier.", 3, 3,
+        "datediff"),
+    _f("weeks(t)", "A duration as a number of weeks.", 1),
+    _f("days(t)", "A duration as a number of days.", 1),
+    _f("hours(t)", "A duration as a number of hours.", 1),
+    _f("minutes(t)", "A duration as a number of minutes.", 1),
+    _f("seconds(t)", "A duration as a number of seconds.", 1),
+    # values of any type
+    _f("coalesce(x, y, ...)", "The first value that is not missing.", 1, MANY, "ifnull", "nvl"),
+    _f("nullif(x, y)", "Missing if x equals y, else x.", 2),
+    _f("least(x, y, ...)", "The smallest; missing ones are skipped.", 1, MANY, "min"),
+    _f("greatest(x, y, ...)", "The largest; missing ones are skipped.", 1, MANY, "max"),
+    _f("boolean(x)", "True for 1 or 'true', false for 0 or 'false', else missing.", 1, 1, "bool"),
+])  # fmt: skip
 """The functions, by their names in the reference; alternatives are in `NAMES`."""
 NAMES = {alias: name for name, function in FUNCTIONS.items() for alias in (name, *function.names)}
 """Every name of a function, and the one under which `FUNCTIONS` has it."""
@@ -249,11 +193,10 @@ def parsed(text: str) -> Formula:
         found = []
     if len(found) != 1 or found[0] is None:
         refuse(
-            "be one expression",
-            repr(text) if len(text) < 80 else "",
+            "be one expression", repr(text) if len(text) < 80 else "",
             f"Write it as in SQL: {EXAMPLE}. A column whose name is no word is written in double "
             'quotes: "household size".',
-        )
+        )  # fmt: skip
     return node(found[0])
 
 
@@ -305,10 +248,9 @@ def _require_a_pair(tree: Any) -> None:
     """Refuse comparisons that mean something else than they seem to: in a row, or with null."""
     if type(tree.this).__name__ in COMPARISONS:
         refuse(
-            "compare two values at a time",
-            repr(str(tree.sql())),
+            "compare two values at a time", repr(str(tree.sql())),
             "Join two comparisons with and: age > 10 and age < 30.",
-        )
+        )  # fmt: skip
     if "Null" in {type(tree.this).__name__, type(tree.expression).__name__}:
         refuse(
             "not compare with null, which is never true", repr(str(tree.sql())),
@@ -325,10 +267,9 @@ def _column(tree: Any, _: int) -> Formula:
     quoted = tree.this.args.get("quoted")
     if any(tree.args.get(part) for part in ("table", "db", "catalog")):
         refuse(
-            "name columns without a table",
-            repr(".".join(part.name for part in tree.parts)),
+            "name columns without a table", repr(".".join(part.name for part in tree.parts)),
             "A column whose name has a dot is written in double quotes.",
-        )
+        )  # fmt: skip
     if not quoted and name.lower() in CHANGING_NAMES:
         _changing(name)
     return Formula("column", value=name)
@@ -355,22 +296,17 @@ def _boolean(tree: Any, _: int) -> Formula:
 
 
 def _case(tree: Any, depth: int) -> Formula:
+    """Read ``case``, and ``if``, which is one with a single condition."""
     parts: list[Formula] = []
-    for one in tree.args["ifs"]:
+    whole = type(tree).__name__ == "Case"
+    for one in tree.args["ifs"] if whole else [tree]:
         condition = node(one.this, depth)
-        if tree.this is not None:
+        if whole and tree.this is not None:
             condition = Formula("=", (node(tree.this, depth), condition))
         parts += [condition, node(one.args["true"], depth)]
-    return Formula("case", (*parts, _otherwise(tree.args.get("default"), depth)))
-
-
-def _otherwise(tree: Any, depth: int) -> Formula:
-    return Formula("null") if tree is None else node(tree, depth)
-
-
-def _if(tree: Any, depth: int) -> Formula:
-    parts = (node(tree.this, depth), node(tree.args["true"], depth))
-    return Formula("case", (*parts, _otherwise(tree.args.get("false"), depth)))
+    otherwise = tree.args.get("default" if whole else "false")
+    parts.append(Formula("null") if otherwise is None else node(otherwise, depth))
+    return Formula("case", tuple(parts))
 
 
 def _in(tree: Any, depth: int) -> Formula:
@@ -420,10 +356,9 @@ def _interval(tree: Any, _: int) -> Formula:
     written = tree.this.this if type(tree.this).__name__ == "Literal" else None
     if name in {"month", "quarter", "year", "decade", "century"}:
         refuse(
-            "have intervals of a fixed length",
-            f"interval in {name}s",
+            "have intervals of a fixed length", f"interval in {name}s",
             "Use weeks, days, hours, minutes or seconds; or compare year(d) and month(d).",
-        )
+        )  # fmt: skip
     try:
         micros = float(str(written)) * UNITS[name]
     except (ValueError, KeyError):
@@ -454,10 +389,9 @@ def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
     known = NAMES.get(name)
     if known is None and name in INEXACT:
         refuse(
-            "use functions that every engine computes alike",
-            repr(name),
+            "use functions that every engine computes alike", repr(name),
             "Its last digits differ between engines: compute it before, as a column.",
-        )
+        )  # fmt: skip
     if known is None:
         meant = did_you_mean(name, list(NAMES))
         listed = f"Known functions: {', '.join(sorted(FUNCTIONS))}."
@@ -470,19 +404,17 @@ def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
 
 def _aggregate(name: str) -> NoReturn:
     refuse(
-        "be computed from one row alone",
-        f"{name!r}, which is computed from several rows",
+        "be computed from one row alone", f"{name!r}, which is computed from several rows",
         "Ask for it as a statistic.",
-    )
+    )  # fmt: skip
 
 
 def _changing(name: str) -> NoReturn:
     refuse(
-        "give the same value each time",
-        f"{name!r}, which does not",
+        "give the same value each time", f"{name!r}, which does not",
         "Write the value, such as date '2024-12-31'. A column of that name is written in double "
         "quotes.",
-    )
+    )  # fmt: skip
 
 
 def _one(operation: str) -> Callable[[Any, int], Formula]:
@@ -490,7 +422,7 @@ def _one(operation: str) -> Callable[[Any, int], Formula]:
 
 
 _READERS: dict[str, Callable[[Any, int], Formula]] = {
-    "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _if,
+    "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _case,
     "In": _in, "Between": _between, "Is": _is, "Like": _like, "Cast": _cast, "TryCast": _cast,
     "Interval": _interval, "Extract": _extract, "Anonymous": _call, "Neg": _one("neg"),
     "Not": _one("not"), "Paren": lambda tree, depth: node(tree.this, depth),
@@ -501,11 +433,10 @@ _READERS: dict[str, Callable[[Any, int], Formula]] = {
 def _refused(tree: Any, kind: str) -> NoReturn:
     if kind in {"Subquery", "Select", "Exists", "Union", "With", "Table"}:
         refuse(
-            "be computed from one row alone",
-            "a query inside",
+            "be computed from one row alone", "a query inside",
             "Ask for what it selects as a statistic of its own; columns of a public table are "
             "added by {lookup}.",
-        )
+        )  # fmt: skip
     if kind in {"Window", "WithinGroup", "Filter", "IgnoreNulls"}:
         refuse("be computed from one row alone", "a window over several rows", "Omit over (...).")
     if kind in {"Any", "All"}:

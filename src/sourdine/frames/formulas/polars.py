@@ -7,15 +7,29 @@ microseconds. What is not listed in `_STEPS` is left to NumPy.
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add, and_, eq, le, lt, mul, or_, sub
+from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
 from sourdine.calendar import DAY, FIRST, LAST
-from sourdine.frames.formulas.tree import INSTANTS, Formula, Type
+from sourdine.frames.formulas.tree import (
+    BOOLEAN,
+    COLUMN_STEPS,
+    DATE,
+    FLOAT,
+    INSTANTS,
+    INTEGER,
+    TEXT,
+    TIME,
+    WHOLE,
+    NotExactError,
+    Writer,
+    cases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from sourdine.frames.formulas.tree import Formula, Step, Type
 
 
 _INT64 = 2.0**63
@@ -28,64 +42,41 @@ _REPEATED = {
 """How often a step writes its arguments at most, where that is more than once."""
 
 
-class NotInPolarsError(Exception):
-    """An operation that is left to NumPy."""
-
-
-class PolarsOf:
-    """Writes typed formulas over the columns of a frame.
-
-    Parameters
-    ----------
-    types
-        The types of the columns in Polars.
-    """
+class PolarsOf(Writer):
+    """Writes typed formulas over the columns of a frame, whose types these are."""
 
     def __init__(self, types: Mapping[str, Any]) -> None:
         import polars as pl
 
-        self.pl, self._types = pl, types
-        self._of = {
-            Type.INTEGER: pl.Int64, Type.FLOAT: pl.Float64, Type.BOOLEAN: pl.Boolean,
-            Type.TEXT: pl.String, Type.DATE: pl.Int64, Type.TIME: pl.Int64,
-            Type.DURATION: pl.Int64,
-        }  # fmt: skip
+        self.pl, self.steps, self._types = pl, _STEPS, types
 
     def column(self, node: Formula) -> Any:
         """Return the expression of a derived column."""
         x = self.write(node)
-        if node.type is Type.DATE:
+        if node.type is DATE:
             return (x // DAY).cast(self.pl.Int32).cast(self.pl.Date)
-        return x.cast(self.pl.Datetime("us")) if node.type is Type.TIME else x
+        return x.cast(self.pl.Datetime("us")) if node.type is TIME else x
 
-    def write(self, node: Formula) -> Any:
-        """Return an expression; raise `NotInPolarsError` if it would not be exact, or too long."""
-        if node.size(_REPEATED) > LARGEST:
-            raise NotInPolarsError
-        return self._written(node)
+    def is_long(self, node: Formula) -> bool:
+        return node.size(_REPEATED) > LARGEST
 
-    def _written(self, node: Formula) -> Any:
-        if node.operation == "column":
-            return self._column(node.value, node.type)
-        if node.operation == "constant":
-            return self.pl.lit(node.value, self._of[node.type or Type.TEXT])
-        if node.operation not in _STEPS:
-            raise NotInPolarsError
-        own = [self._written(one) for one in node.arguments]
-        return _STEPS[node.operation](self, node, own)
+    def constant(self, value: Any, kind: Type | None) -> Any:
+        pl = self.pl
+        others = {FLOAT: pl.Float64, BOOLEAN: pl.Boolean, TEXT: pl.String}
+        return pl.lit(value, pl.Int64 if kind in WHOLE else others[kind or TEXT])
 
-    def _column(self, name: str, need: Type | None) -> Any:
+    def named(self, name: str, need: Type | None) -> Any:
         pl, dtype, c = self.pl, self._types[name], self.pl.col(name)
-        whole = dtype in {
+        whole = {
             *(pl.Int8, pl.Int16, pl.Int32, pl.Int64), pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64
         }  # fmt: skip
-        if need is Type.INTEGER and whole:
+        if need is INTEGER and dtype in whole:
             return c.cast(pl.Int64, strict=False)
-        if need is Type.FLOAT and dtype in {pl.Float32, pl.Float64}:
+        if need is FLOAT and dtype in {pl.Float32, pl.Float64}:
             return c.cast(pl.Float64).fill_nan(None)
-        if need is Type.BOOLEAN and dtype == pl.Boolean:
+        if need is BOOLEAN and dtype == pl.Boolean:
             return c
-        if need is Type.TEXT and dtype == pl.String:
+        if need is TEXT and dtype == pl.String:
             return pl.when(c != "").then(c)
         if need in INSTANTS and dtype == pl.Date:
             days = c.cast(pl.Int64)
@@ -93,7 +84,7 @@ class PolarsOf:
         if need in INSTANTS and dtype == pl.Datetime("us"):
             micros = c.cast(pl.Int64)
             return pl.when(micros.is_between(FIRST, LAST)).then(micros)
-        raise NotInPolarsError
+        raise NotExactError
 
     def wide(self, x: Any) -> Any:
         return x.cast(self.pl.Int128)
@@ -109,7 +100,7 @@ class PolarsOf:
         """
         if not node.arguments[1].columns:
             if not node.arguments[0].columns:
-                raise NotInPolarsError
+                raise NotExactError
             b = self.pl.when(a.is_null()).then(b).otherwise(b)
         return self.pl.when(b != 0.0).then(a / b).fill_nan(None)
 
@@ -117,13 +108,9 @@ class PolarsOf:
         return self.pl.when(x < 0.0).then(-((-x).floor())).otherwise(x.floor())
 
 
-def _is_float(node: Formula) -> bool:
-    return node.arguments[0].type is Type.FLOAT
-
-
-def _arithmetic(f: Callable[[Any, Any], Any]) -> Callable[[PolarsOf, Formula, list[Any]], Any]:
+def _arithmetic(f: Callable[[Any, Any], Any]) -> Step:
     def step(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-        if _is_float(node):
+        if node.of_floats:
             return f(*own).fill_nan(None)
         return to.narrow(f(*map(to.wide, own)))
 
@@ -131,14 +118,14 @@ def _arithmetic(f: Callable[[Any, Any], Any]) -> Callable[[PolarsOf, Formula, li
 
 
 def _quotient(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-    if _is_float(node):
+    if node.of_floats:
         return to.divided(node, *own).floor()
     a, b = map(to.wide, own)
     return to.narrow(to.pl.when(b != 0).then(a // b))
 
 
 def _remainder(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-    if _is_float(node):
+    if node.of_floats:
         a, b = own
         return (a - b * to.trunc(to.divided(node, a, b))).fill_nan(None)
     a, b = map(to.wide, own)
@@ -147,11 +134,11 @@ def _remainder(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
 
 
 def _negate(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-    return -own[0] if _is_float(node) else to.narrow(0 - to.wide(own[0]))
+    return -own[0] if node.of_floats else to.narrow(0 - to.wide(own[0]))
 
 
 def _abs(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-    return own[0].abs() if _is_float(node) else to.narrow(to.wide(own[0]).abs())
+    return own[0].abs() if node.of_floats else to.narrow(to.wide(own[0]).abs())
 
 
 def _round(to: PolarsOf, _: Formula, own: list[Any]) -> Any:
@@ -169,22 +156,18 @@ def _whole(to: PolarsOf, _: Formula, own: list[Any]) -> Any:
 
 
 def _float(to: PolarsOf, node: Formula, own: list[Any]) -> Any:
-    x = own[0].cast(to.pl.Int8) if node.arguments[0].type is Type.BOOLEAN else own[0]
+    x = own[0].cast(to.pl.Int8) if node.arguments[0].type is BOOLEAN else own[0]
     return x.cast(to.pl.Float64)
 
 
-def _among(_: PolarsOf, __: Formula, own: list[Any]) -> Any:
-    return reduce(or_, (own[0] == one for one in own[1:]))
-
-
 def _choose(to: PolarsOf, _: Formula, own: list[Any]) -> Any:
-    *cases, found = own
-    for condition, value in reversed(list(zip(cases[::2], cases[1::2], strict=True))):
+    found = own[-1]
+    for condition, value in reversed(cases(own)):
         found = to.pl.when(condition).then(value).otherwise(found)
     return found
 
 
-_STEPS: dict[str, Callable[[PolarsOf, Formula, list[Any]], Any]] = {
+_STEPS: dict[str, Step] = {
     "add": _arithmetic(add), "subtract": _arithmetic(sub), "multiply": _arithmetic(mul),
     "divide": lambda to, node, own: to.divided(node, *own),
     "quotient": _quotient, "remainder": _remainder, "negate": _negate, "abs": _abs,
@@ -192,9 +175,6 @@ _STEPS: dict[str, Callable[[PolarsOf, Formula, list[Any]], Any]] = {
     "ceil": lambda _, __, own: own[0].ceil(), "whole": _whole, "float": _float,
     "sqrt": lambda to, _, own: to.pl.when(own[0] >= 0.0).then(own[0].sqrt()),
     "instant": lambda to, _, own: to.pl.when(own[0].is_between(FIRST, LAST)).then(own[0]),
-    "equal": lambda _, __, own: eq(*own), "less": lambda _, __, own: lt(*own),
-    "at_most": lambda _, __, own: le(*own), "among": _among,
-    "and": lambda _, __, own: and_(*own), "or": lambda _, __, own: or_(*own),
-    "not": lambda _, __, own: ~own[0], "missing": lambda _, __, own: own[0].is_null(),
+    **COLUMN_STEPS, "missing": lambda _, __, own: own[0].is_null(),
     "choose": _choose, "coalesce": lambda to, _, own: to.pl.coalesce(*own),
 }  # fmt: skip

@@ -44,13 +44,20 @@ A step without a special rule is missing if one of its arguments is. The steps:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from enum import Enum
+from functools import reduce
+from operator import and_, eq, inv, le, lt, or_
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    Step = Callable[[Any, "Formula", list[Any]], Any]
 
 
 class Type(Enum):
@@ -65,26 +72,23 @@ class Type(Enum):
     DURATION = "a duration"
 
 
-NUMBERS = (Type.INTEGER, Type.FLOAT)
-INSTANTS = (Type.DATE, Type.TIME)
-WHOLE = (Type.INTEGER, Type.DATE, Type.TIME, Type.DURATION)
+INTEGER, FLOAT, BOOLEAN, TEXT, DATE, TIME, DURATION = Type
+NUMBERS = (INTEGER, FLOAT)
+INSTANTS = (DATE, TIME)
+WHOLE = (INTEGER, DATE, TIME, DURATION)
 """Types whose values are integers."""
+BLANKS = " \t\n\r\f\v"
+SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
+CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
+"""The length of a part of the time of day, and how many there are."""
 
 
 @frozen
 class Formula:
     """A step of a formula; before `types` has read it, its type is None.
 
-    Parameters
-    ----------
-    operation
-        The name of the step.
-    arguments
-        The steps whose values it takes.
-    value
-        What else it needs: a constant, the name of a column, a pattern.
-    type
-        The type of its value.
+    ``value`` is what it needs besides the steps whose values it takes: a constant, the name of a
+    column, a pattern.
     """
 
     operation: str
@@ -107,13 +111,13 @@ class Formula:
         for one in self.arguments:
             yield from one
 
-    def size(self, repeated: Mapping[str, int]) -> int:
-        """Return how many steps it is written with.
+    @property
+    def of_floats(self) -> bool:
+        """Whether its first argument is a float."""
+        return self.arguments[0].type is FLOAT
 
-        Parameters
-        ----------
-        repeated
-            How often a step writes its arguments, where that is more than once.
+    def size(self, repeated: Mapping[str, int]) -> int:
+        """Return how many steps it is written with, if some write their arguments several times.
 
         Examples
         --------
@@ -128,6 +132,61 @@ class Formula:
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, each once, in the order of the text."""
         return tuple(dict.fromkeys(n.value for n in self if n.operation == "column"))
+
+
+# ---- Back ends of engines ------------------------------------------------------------------------
+
+
+class NotExactError(Exception):
+    """An operation that an engine does not compute exactly as NumPy, which then computes it."""
+
+
+class Writer(ABC):
+    """Writes typed formulas over the columns of a table, in the language of an engine."""
+
+    steps: Mapping[str, Step]
+    """How each operation is written, of what its arguments are; others are left to NumPy."""
+
+    @abstractmethod
+    def named(self, name: str, need: Type | None) -> Any:
+        """Write a column that is read as a type."""
+
+    @abstractmethod
+    def constant(self, value: Any, kind: Type | None) -> Any:
+        """Write a constant."""
+
+    def write(self, node: Formula) -> Any:
+        """Write a formula; raise `NotExactError` if it would not be exact, or too long."""
+        if node.operation == "column":
+            return self.named(node.value, node.type)
+        if node.operation == "constant":
+            return self.constant(node.value, node.type)
+        if node.operation not in self.steps or self.is_long(node):
+            raise NotExactError
+        return self.steps[node.operation](self, node, list(map(self.write, node.arguments)))
+
+    def is_long(self, node: Formula) -> bool:
+        """Return whether a formula is written with more steps than the engine plans quickly."""
+        return False
+
+
+def cases(own: list[Any]) -> list[tuple[Any, Any]]:
+    """Return the conditions and values of a choice; the last value is for all other cases."""
+    return list(zip(own[:-1:2], own[1:-1:2], strict=True))
+
+
+def _of(function: Callable[..., Any]) -> Step:
+    return lambda _, __, own: function(*own)
+
+
+COLUMN_STEPS: dict[str, Step] = {
+    "equal": _of(eq), "less": _of(lt), "at_most": _of(le), "and": _of(and_), "or": _of(or_),
+    "not": _of(inv), "among": _of(lambda x, *listed: reduce(or_, (x == one for one in listed))),
+}  # fmt: skip
+"""Steps of engines whose columns are objects with Python's operators."""
+
+
+# ---- Letters -------------------------------------------------------------------------------------
 
 
 def _letters() -> tuple[dict[str, str], dict[str, str]]:

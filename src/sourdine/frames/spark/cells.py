@@ -41,13 +41,7 @@ class SparkKey:
 
 @dataclass(frozen=True)
 class Expressions:
-    """Expressions for the columns of one frame.
-
-    Parameters
-    ----------
-    functions
-        The module that makes columns: `pyspark.sql.functions`, or that of Connect.
-    """
+    """Expressions for the columns of one frame, made by the functions of PySpark or of Connect."""
 
     functions: Any
     _wholes: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -149,9 +143,6 @@ class Expressions:
 
     # ---------------------------------------------------------------- numbers
 
-    def _slot(self, cell: Ticks | Edges, x: Any, *, whole: bool) -> Any:
-        return slot(cell, x, self, whole=whole)
-
     def _numbered(self, cell: Ticks | Edges, c: Any, kind: str) -> Any | None:
         """Return the slot of a number; None if only Python can compute it."""
         whole = kind == "integer"
@@ -164,9 +155,9 @@ class Expressions:
         else:
             whole = False
         if whole:
-            return self._or_missing(c.isNull(), self._slot(cell, c.cast("bigint"), whole=True))
+            return self._or_missing(c.isNull(), slot(cell, c.cast("bigint"), self, whole=True))
         x, none = self.number(c, kind)
-        return self._or_missing(none, self._slot(cell, x, whole=False))
+        return self._or_missing(none, slot(cell, x, self, whole=False))
 
     # ---------------------------------------------------------------- dates and times
 
@@ -203,7 +194,7 @@ class Expressions:
         if kind not in TIMES:
             return SparkKey(self.whole(MISSING))
         t, inside = self.near(c, kind)
-        found = self._slot(cell, t, whole=True)
+        found = slot(cell, t, self, whole=True)
         return SparkKey(self.functions.when(inside, found).otherwise(self.whole(MISSING)))
 
     # ---------------------------------------------------------------- categories
@@ -300,11 +291,5 @@ class Expressions:
 
 
 def _consecutive(listed: Mapping[int, int]) -> bool:
-    """Return whether codes increase with the numbers by ones.
-
-    Examples
-    --------
-    >>> _consecutive({-1: 5, 0: 6, 1: 7}), _consecutive({-1: 5, 1: 6}), _consecutive({0: 1, 1: 0})
-    (True, False, False)
-    """
+    """Return whether codes increase with the numbers by ones."""
     return len({code - value for value, code in listed.items()}) == 1

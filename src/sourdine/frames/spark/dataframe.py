@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
+from sourdine.frames import engine
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Declared
 
@@ -45,9 +46,8 @@ def functions(frame: Any) -> Any:
 
 
 def windows(frame: Any) -> Any:
-    return import_module(
-        f"pyspark.sql.{'connect' if is_remote(frame) else 'classic'}.window"
-    ).Window
+    package = "connect" if is_remote(frame) else "classic"
+    return import_module(f"pyspark.sql.{package}.window").Window
 
 
 def is_remote(frame: Any) -> bool:
@@ -80,27 +80,16 @@ def declared(dtype: Any) -> Declared | None:
 def guarded(work: Callable[[], Any]) -> Any:
     """Run Spark; on failure, raise an error without its message, which may hold data."""
     with unlogged():
-        return _told_without_data(work)
+        return engine.guarded(
+            work, "a Spark frame whose query failed",
+            "See Spark's log: an expression in the frame may fail on a value.",
+        )  # fmt: skip
 
 
 def condition_of(error: Exception) -> str | None:
     """Return Spark's name of an error condition."""
     told = getattr(error, "getCondition", None)
     return told() if callable(told) else None
-
-
-def _told_without_data(work: Callable[[], Any]) -> Any:
-    try:
-        return work()
-    except ParameterError:
-        raise
-    except Exception:  # noqa: BLE001 - Spark has many types of errors
-        raise ParameterError(
-            "data",
-            "be readable to the end",
-            "a Spark frame whose query failed",
-            "See Spark's log: an expression in the frame may fail on a value.",
-        ) from None
 
 
 @contextmanager
@@ -111,9 +100,8 @@ def unlogged() -> Iterator[None]:
     """
     from pyspark.logger import PySparkLogger
 
-    loggers = [
-        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
-    ]
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    loggers = [PySparkLogger.getLogger(name) for name in names]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
@@ -147,14 +135,8 @@ def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:
     """Let Spark pass small rows to Python in larger batches, unless their size was configured.
 
     Each batch costs Java and Python some milliseconds. The result must not depend on where batches
-    end. The session's settings are restored.
-
-    Parameters
-    ----------
-    session
-        The Spark session.
-    narrow
-        Whether a row is a few numbers: its bytes, which Spark counts row by row, need no limit.
+    end. The session's settings are restored. A ``narrow`` row is a few numbers: its bytes, which
+    Spark counts row by row, need no limit.
     """
     limits = {_ROWS: _MANY, _BYTES: _ANY} if narrow else {_ROWS: _MANY}
     free = guarded(lambda: [name for name in limits if session.conf.get(name, None) is None])
@@ -192,6 +174,9 @@ _DRAWN = (
 )
 _CALL = re.compile(rf"(?<![\w.`])({'|'.join(_DRAWN)})\(")
 _BRACKET = re.compile(r"[()]")
+_KEEPING_ORDER = {
+    "LocalLimit", "GlobalLimit", "Offset", "Project", "Filter", "SubqueryAlias"
+}  # fmt: skip
 _SECTION = re.compile(r"^== (.*) ==$", re.MULTILINE)
 
 
@@ -204,11 +189,9 @@ def require_determined(frame: Any) -> None:
     found = _drawn(frame)
     if found is not None:
         raise ParameterError(
-            "data",
-            "be the same each time they are read",
-            f"a Spark frame with {found}",
+            "data", "be the same each time they are read", f"a Spark frame with {found}",
             "Write it to a table or a folder, and pass that.",
-        )
+        )  # fmt: skip
 
 
 def _drawn(frame: Any) -> str | None:
@@ -276,13 +259,7 @@ def _ordered(below: list[tuple[str, str, str]]) -> bool:
     for name, _, rest in below:
         if name == "Sort":
             return ", true" in rest
-        if name not in {
-            "LocalLimit",
-            "GlobalLimit",
-            "Offset",
-            "Project",
-            "Filter",
-            "SubqueryAlias",
-        }:
+        if name not in _KEEPING_ORDER:
             return False
+    return False
     return False

@@ -6,16 +6,17 @@ from collections import Counter
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attrs import evolve
 
 from sourdine.calendar import DAY, NOWHERE
-from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present, Ticks, inside, joined
-from sourdine.frames.engine import Asked, Engine, largest, merge
-from sourdine.frames.expressions import bisected
+from sourdine.frames.engine import Asked, Remote, largest, merge
+from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.people import MOST as LARGEST
 from sourdine.frames.people import SHIFT, lateness, rows_of
@@ -31,14 +32,25 @@ from sourdine.frames.spark.dataframe import (
     windows,
 )
 from sourdine.frames.spark.executors import Chosen, Texts, Work, decoded, mapped, tables
+from sourdine.frames.sql import float_intervals, whole_intervals
 from sourdine.frames.units import MOST, NARROW, chosen, sort_key, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.cells import Cell, Codes, Ranges, Whole
+    from sourdine.frames.engine import (
+        Axes,
+        Engine,
+        Groups,
+        Named,
+        NamedTicks,
+        Occurring,
+        One,
+        Powers,
+        Sums,
+        Tallied,
+    )
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -46,42 +58,20 @@ if TYPE_CHECKING:
     from sourdine.frames.spark.cells import SparkKey
     from sourdine.frames.spark.formulas import SparkOf
 
-    Whole = NDArray[np.int64]
-    Ranges = tuple[tuple[int, int], ...]
-    NamedTicks = tuple[str, Ticks]
-    Range = tuple[int, int]
-    Named = Sequence[tuple[str, Cell]]
-    Answer = tuple[list[Whole], list[list[int]]]
+    Listed = tuple[tuple[int, int], ...]
 
 
 # ---- Prefetched ranges of ticks ------------------------------------------------------------------
 
 
 class Planned:
-    """Ranges that several statistics will ask for; one pass reads all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sourdine.grid import Grid
-    >>> from sourdine.frames.cells import Ticks
-    >>> age = ("age", Ticks("age", Grid(0, 120, step=1)))
-    >>> planned = Planned()
-    >>> planned.add(age, ((3, 5),))
-    >>> planned.add(age, ((4, 9),))
-    >>> [asked] = planned.unread()
-    >>> asked.within
-    ((3, 9),)
-    >>> planned.read(asked, np.array([3, 8]), np.array([10, 20]))
-    >>> [part.tolist() for part in planned.between(age, ((4, 9),))]
-    [[8], [20]]
-    """
+    """Ranges that several statistics will ask for; one pass reads all of them."""
 
     def __init__(self) -> None:
-        self._wanted: dict[NamedTicks, list[tuple[int, int]]] = {}
-        self._known: dict[NamedTicks, tuple[Ranges, Whole, Whole]] = {}
+        self._wanted: dict[One, list[tuple[int, int]]] = {}
+        self._known: dict[One, tuple[Listed, Whole, Whole]] = {}
 
-    def add(self, of: NamedTicks, ranges: Ranges) -> None:
+    def add(self, of: One, ranges: Listed) -> None:
         """Announce ranges, unless they are known."""
         known = self._known[of][0] if of in self._known else ()
         if not all(any(a <= low and high <= b for a, b in known) for low, high in ranges):
@@ -95,11 +85,11 @@ class Planned:
 
     def read(self, asked: Asked, ticks: Whole, counts: Whole) -> None:
         """Store the counts of a query."""
-        of = cast("NamedTicks", asked.cells[0])
+        of = cast("One", asked.cells[0])
         del self._wanted[of]
         self._known[of] = (asked.within or (), *merge([(ticks, counts)]))
 
-    def between(self, of: NamedTicks, ranges: Ranges) -> tuple[Whole, Whole]:
+    def between(self, of: One, ranges: Listed) -> tuple[Whole, Whole]:
         """Return the ticks within ranges that were read."""
         _, ticks, counts = self._known[of]
         there = inside(ticks, ranges)
@@ -145,14 +135,7 @@ def _cut(e: Expressions, v: Any, most: int) -> list[tuple[Any, int]]:
     ]
 
 
-def within(
-    e: Expressions,
-    cell: Ticks,
-    place: str,
-    kind: str,
-    slot: Any,
-    ranges: Sequence[Range],
-) -> Any:
+def within(e: Expressions, cell: Ticks, place: str, kind: str, slot: Any, ranges: Ranges) -> Any:
     """Return a condition that holds for the ticks of some ranges, on the raw values if possible.
 
     Snapping is monotone, so the values of a range of ticks are an interval; its ends are found by
@@ -161,59 +144,19 @@ def within(
     of every file: that takes several times as long as reading the values.
     """
     f, ranges = e.functions, joined(ranges, cell.size)
-    numbers = kind in {"integer", "float"} and not cell.dated
-    if not numbers:
-        return _any(f, [slot.between(e.whole(a), e.whole(b - 1)) for a, b in ranges])
+    if kind not in {"integer", "float"} or cell.dated:
+        slots = (slot.between(e.whole(a), e.whole(b - 1)) for a, b in ranges)
+        return reduce(or_, slots, f.lit(False))  # noqa: FBT003
+    single: Any = Ticks(cell.column, cell.grid)
     if kind == "integer" and cell.grid.integral:
-        lower, step = int(cell.grid.lower), int(cell.grid.step)
         x, there = f.col(place).cast("bigint"), f.col(place).isNotNull()
-        ends = _ends(cell, ranges, lambda tick: lower + tick * step - step // 2)
+        intervals: Sequence[tuple[Any, Any]] = whole_intervals(single, ranges)
     else:
         x, none = e.number(f.col(place), kind)
-        there = ~none
-        ends = _ends(cell, ranges, lambda tick: _least_float(cell, tick))
-    starts_inside = int(ends[0][0] is None)
-    edges = [end for both in ends for end in both if end is not None]
-    passed = bisected(x, edges, e, starts_inside)
+        there, intervals = ~none, float_intervals(single, ranges)
+    edges = [end for both in intervals for end in both if end is not None]
+    passed = e.rank(x, edges) + e.whole(int(intervals[0][0] is None))
     return there & (passed.bitwiseAND(e.whole(1)) == e.whole(1))
-
-
-def _any(f: Any, conditions: Sequence[Any]) -> Any:
-    found = f.lit(False)  # noqa: FBT003
-    for condition in conditions:
-        found = found | condition
-    return found
-
-
-def _ends(
-    cell: Ticks, ranges: Sequence[Range], least: Callable[[int], Any]
-) -> list[tuple[Any, Any]]:
-    """Return the least value of each range and of what follows it; None for no end."""
-    return [
-        (None if a <= 0 else least(a), None if b > cell.grid.last else least(b)) for a, b in ranges
-    ]
-
-
-def _least_float(cell: Ticks, tick: int) -> float:
-    """Return the least float that is snapped to a tick or beyond."""
-    plain = Ticks(None, cell.grid)
-    low, high = _rank(float("-inf")), _rank(float("inf"))
-    while high - low > 1:
-        middle = (low + high) // 2
-        reached = plain.slots(Column(np.array([_unrank(middle)])))[0] >= tick
-        low, high = (low, middle) if reached else (middle, high)
-    return _unrank(high)
-
-
-def _rank(x: float) -> int:
-    """Return the rank of a float in the order of floats."""
-    bits = int(np.array([x]).view(np.int64)[0])
-    return bits if bits >= 0 else -(bits & (_INT64 - 1))
-
-
-def _unrank(rank: int) -> float:
-    bits = rank if rank >= 0 else (-rank) | _INT64
-    return float(np.array([bits], np.uint64).view(np.float64)[0])
 
 
 # ---- Unit bounding -------------------------------------------------------------------------------
@@ -226,30 +169,9 @@ def _unrank(rank: int) -> float:
 
 
 def bounded(
-    frame: Any,
-    e: Expressions,
-    kinds: Mapping[str, str],
-    unit: str,
-    rows: int,
-    key: bytes,
+    frame: Any, e: Expressions, kinds: Mapping[str, str], unit: str, rows: int, key: bytes
 ) -> Any:
-    """Return the rows that each person keeps.
-
-    Parameters
-    ----------
-    frame
-        The rows.
-    e
-        Makes its columns.
-    kinds
-        The kind of each column, by its name in the frame.
-    unit
-        The column that names the person.
-    rows
-        The number of rows that each may keep.
-    key
-        The secret.
-    """
+    """Return the rows that each person keeps; ``kinds`` are by the names in the frame."""
     f, rows = e.functions, min(rows, MOST)
     read = plain(frame, e, kinds)
     types = type(read.schema)(list(read.schema.fields)).add("number", "long").add("order", "binary")
@@ -284,15 +206,7 @@ def sortable(e: Expressions, c: Any, kind: str) -> Any:
 
 @dataclass(frozen=True)
 class Place:
-    """Adds to rows the number of their person, and bytes in their order.
-
-    Parameters
-    ----------
-    unit
-        The column that names the person.
-    key
-        The secret; it is not printed.
-    """
+    """Adds to rows the number of their person, and bytes in their order; the key is not printed."""
 
     unit: str
     key: bytes = field(repr=False)
@@ -323,16 +237,8 @@ class Place:
 class Formulated:
     """Keeps the rows of a filter and adds derived columns, on the executors, by NumPy.
 
-    Parameters
-    ----------
-    names
-        The names of the columns, by their places in the batches.
-    formulas
-        What is computed of them.
-    places
-        The places of the derived columns.
-    reading
-        How numbers are written in texts.
+    ``names`` are those of the columns by their places in the batches, and ``places`` those of the
+    derived columns by their names.
     """
 
     names: dict[str, str]
@@ -389,12 +295,7 @@ _BIGINT, _DECIMAL = "bigint", "decimal(19,0)"
 class RowNumbers:
     """Adds to rows their whole number and what tells how late they are.
 
-    Parameters
-    ----------
-    how
-        How the rows of a person become one, its columns as they are called in the batches.
-    reading
-        How texts are read.
+    The columns of ``how`` are named as in the batches.
     """
 
     how: Reduction
@@ -420,18 +321,7 @@ def grouped(
 ) -> Any:
     """Return one row for each person: the value as ``c0``, then the groups.
 
-    Parameters
-    ----------
-    frame
-        The rows.
-    e
-        Makes its columns.
-    kinds
-        The kind of each column, by its name in the frame.
-    how
-        How the rows of a person become one, by these names.
-    reading
-        How texts are read.
+    The columns of ``how`` and ``kinds`` are named as in the frame.
     """
     f = e.functions
     numbers = _numbers(e, kinds, how)
@@ -518,22 +408,23 @@ def _whole_number(e: Expressions, how: Reduction) -> Any:
 # ---- The engine ----------------------------------------------------------------------------------
 
 
-class Spark(Engine):
+class Spark(Remote):
     """A Spark data frame, classic or Connect; only integers come out.
 
-    Parameters
-    ----------
-    frame
-        The rows: not a stream, with distinct names, the same each time they are read.
+    It is no stream, has distinct names, and is the same each time it is read.
     """
 
-    away = True
+    _what = (
+        "a Spark frame",
+        "Collect the necessary columns with toPandas or toArrow, if they are small.",
+    )
 
     def __init__(self, frame: Any) -> None:
         names = require_usable(frame)
         require_determined(frame)
         self._place = {name: f"c{i}" for i, name in enumerate(names)}
         fields = frame.schema.fields
+        self.columns = tuple(names)
         self._kinds = {n: kind_of(field.dataType) for n, field in zip(names, fields, strict=True)}
         self._types = {n: declared(field.dataType) for n, field in zip(names, fields, strict=True)}
         self._frame = frame.toDF(*self._place.values())
@@ -543,17 +434,13 @@ class Spark(Engine):
     def _forget(self) -> None:
         """Clear prefetched and cached answers."""
         self._foreseen: Counter[Asked] = Counter()
-        self._known: dict[Asked, Answer] = {}
+        self._known: dict[Asked, Sums] = {}
         self._planned = Planned()
 
     def afresh(self) -> Spark:
         engine = copy(self)
         engine._forget()  # noqa: SLF001
         return engine
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._kinds)
 
     def kind(self, name: str) -> str | None:
         return STATED.get(self._kinds[name], self._kinds[name])
@@ -567,8 +454,7 @@ class Spark(Engine):
     def rows(self) -> int:
         return int(self._counted(Asked(()))[1].sum())
 
-    def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
-        """Yield the slots that occur, and their counts: one query."""
+    def groups(self, cells: Named) -> Iterator[Groups]:
         yield self._counted(Asked(tuple(cells)))
 
     def present(self, name: str) -> int:
@@ -579,12 +465,7 @@ class Spark(Engine):
         _, found = self._answer(Asked(((name, cell),), most))
         return found[0][1:] if found else [0] * (most + 1)
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
-
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return sums of products of ticks: one query, where Spark can compute them in 64 bits."""
         keys = [self._key(*each) for each in cells]
         known = [key.expression for key in keys if key is not None and key.direct]
@@ -608,15 +489,11 @@ class Spark(Engine):
         found = guarded(rows.agg(*sums).toArrow).to_pydict()
         return [sum((found[name][0] or 0) << shift for name, shift in own) for own in shifts]
 
-    def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[Whole], list[list[int]]] | None:
+    def sums(self, axes: Axes, of: One | None, most: int) -> Sums | None:
         """Return codes along axes, and for each the number of rows and the sums of powers."""
         return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[Whole, Whole]:
+    def between(self, name: str, cell: Ticks, ranges: Ranges) -> tuple[Whole, Whole]:
         """Return the ticks within ranges; Spark counts only the values that fall there."""
         if not ranges:
             return merge([])
@@ -629,9 +506,7 @@ class Spark(Engine):
             self._planned.read(asked, ticks, counts)
         return self._planned.between(of, wanted)
 
-    def within(
-        self, cells: Named, ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[list[Whole], Whole | None]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Groups]:
         """Yield the slots of rows whose ticks lie in ranges, and their counts: one query."""
         yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
 
@@ -643,13 +518,13 @@ class Spark(Engine):
             of: Any = asked.cells[0]
             self._planned.add(of, asked.within)
 
-    def _counted(self, asked: Asked) -> tuple[list[Whole], Whole]:
+    def _counted(self, asked: Asked) -> Tallied:
         slots, found = self._answer(asked)
         return slots, np.array([own[0] for own in found], np.int64)
 
     # ---------------------------------------------------------------- answers
 
-    def _answer(self, asked: Asked) -> Answer:
+    def _answer(self, asked: Asked) -> Sums:
         """Return the slots that occur along the axes, and the numbers of each.
 
         Announced queries are run with it, and cached until they are made.
@@ -664,7 +539,7 @@ class Spark(Engine):
             return self._known[asked]
         return self._known.pop(asked)
 
-    def _asked_together(self, asked: Sequence[Asked]) -> list[Answer]:
+    def _asked_together(self, asked: Sequence[Asked]) -> list[Sums]:
         """Answer several queries in one Spark query.
 
         Lower powers of the same ticks are part of higher ones, and so is the number of rows.
@@ -676,31 +551,33 @@ class Spark(Engine):
         single = list(dict.fromkeys(served.values()))
         found = [self._alone(single[0])] if len(single) == 1 else self._on_executors(single)
         answers = dict(zip(single, found, strict=True))
-        return [_part(own, answers[served[own]]) for own in asked]
+        parts: list[Sums] = []
+        for own in asked:
+            slots, numbers = answers[served[own]]
+            wanted = 1 if own.most is None else own.most + 2  # of the numbers that were computed
+            parts.append((slots, [each[:wanted] for each in numbers]))
+        return parts
 
-    def _alone(self, asked: Asked) -> Answer:
+    def _alone(self, asked: Asked) -> Sums:
         keys = [self._key(*each) for each in asked.cells]
         known = [key for key in keys if key is not None]
-        if len(known) < len(keys) or not self._is_plain(asked, known):
-            return self._on_executors([asked])[0]
-        return self._by_spark(asked, known)
+        cell: Any = asked.cells[-1][1] if asked.cells else None
+        plain = len(known) == len(keys)  # Spark itself can compute the sums, or the windows
+        if asked.within is not None:
+            plain = plain and len(asked.within) <= FEW and known[-1].direct
+        elif asked.most is not None:
+            plain = plain and fits(cell.grid.last, asked.most)
+        return self._by_spark(asked, known) if plain else self._on_executors([asked])[0]
 
     def _key(self, name: str, cell: Cell) -> SparkKey | None:
         standard = self._kinds[name] != "text" or not (cell.numeric or cell.dated)
         return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
 
-    def _is_plain(self, asked: Asked, keys: Sequence[SparkKey]) -> bool:
-        """Return whether Spark itself can compute the sums, or the windows."""
-        cell: Any = asked.cells[-1][1] if asked.cells else None
-        if asked.within is not None:
-            return len(asked.within) <= FEW and keys[-1].direct
-        return asked.most is None or fits(cell.grid.last, asked.most)
-
-    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
+    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Sums:
         """Run a query by expressions alone."""
         f = self._e.functions
         rows = self._frame
-        name, cell = cast("tuple[str, Ticks]", asked.cells[-1] if asked.cells else ("", None))
+        name, cell = cast("One", asked.cells[-1] if asked.cells else ("", None))
         if asked.within is not None:
             place = self._place[name], self._kinds[name]
             slot = cast("Any", keys[-1].expression)
@@ -720,8 +597,8 @@ class Spark(Engine):
             shifts.append(own)
         found = guarded(rows.groupBy(*names).agg(*sums).toArrow).to_pydict()
         slots = [
-            self._slots_of(key, each, found[n])
-            for n, key, each in zip(names, keys, asked.axes, strict=False)
+            np.asarray(found[n] if key.direct else of.slots(Column.of(found[n])), np.int64)
+            for n, key, (_, of) in zip(names, keys, asked.axes, strict=False)
         ]
         numbers = [
             [sum((found[n][i] or 0) << shift for n, shift in own) for own in shifts]
@@ -729,13 +606,7 @@ class Spark(Engine):
         ]
         return slots, numbers
 
-    def _slots_of(self, key: SparkKey, named: tuple[str, Cell], values: list[Any]) -> Whole:
-        if key.direct:
-            return np.array(values, np.int64)
-        column = Column.of(values)
-        return np.asarray(named[1].slots(column), np.int64)
-
-    def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
+    def _on_executors(self, asked: Sequence[Asked]) -> list[Sums]:
         """Run queries in Python on the executors, with the slots that Spark can compute."""
         f = self._e.functions
         placed = [
@@ -759,7 +630,7 @@ class Spark(Engine):
         keys, values = work.names[: 1 + work.axes], work.names[1 + work.axes :]
         added = mapped(rows, work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
         found = guarded(added.toArrow).to_pydict()
-        answers: list[Answer] = []
+        answers: list[Sums] = []
         for q, own in enumerate(asked):
             mine = [i for i, of in enumerate(found["q"]) if of == q]
             slots = [np.array([found[k][i] for i in mine], np.int64) for k in keys[1:]]
@@ -769,7 +640,7 @@ class Spark(Engine):
 
     # ---------------------------------------------------------------- values and rows
 
-    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         """Yield the texts that occur in columns, and their counts: for unlisted keys."""
         f, e = self._e.functions, self._e
         plain = {n: e.plain(self._place[n], self._kinds[n]) for n in names}
@@ -793,28 +664,23 @@ class Spark(Engine):
         f, kind = self._e.functions, self._kinds[unit]
         plain = self._e.plain(self._place[unit], kind)
         person = sortable(self._e, plain, kind)
-        rows = (
-            self._frame.select(person.alias("who"))
-            .groupBy("who")
-            .agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
-        )
+        people = self._frame.select(person.alias("who")).groupBy("who")
+        rows = people.agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
         found = guarded(rows.groupBy("n").agg(f.count(f.lit(1)).alias("people")).toArrow)
         both = (found.column(name).to_pylist() for name in ("n", "people"))
         return dict(zip(*both, strict=True))
 
-    def only(self, *names: str) -> Spark:
-        engine = self.afresh()
-        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
-        return engine
+    def only(self, *names: str) -> Engine:
+        return super(Spark, self.afresh()).only(*names)
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         key, place = self._key(name, keys), self._place[name]
+        codes = range(len(keys.categories))
         if key is not None and key.direct:
-            of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]
+            of = (key.expression == self._e.whole(code) for code in codes)
             return [self._other(self._frame.filter(own)) for own in of]
         rows = plain(self._frame, self._e, self._placed_kinds)
-        chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
-        return [self._read(mapped(rows, own, rows.schema)) for own in chosen]
+        return [self._read(mapped(rows, Chosen(place, keys, code), rows.schema)) for code in codes]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
@@ -827,23 +693,20 @@ class Spark(Engine):
         Spark computes what it computes exactly as NumPy; executors compute the rest by NumPy, of
         the rows that its filter keeps.
         """
-        from sourdine.frames.spark.formulas import NotInSparkError
-
         to, own, rest = self.expressions, {}, {}
         for name, node in formulas.columns.items():
             try:
                 own[name] = to.column(node)
-            except NotInSparkError:
+            except NotExactError:
                 rest[name] = node
         where, rows = formulas.where, self._frame
         if where is not None:
-            with suppress(NotInSparkError):
+            with suppress(NotExactError):
                 rows, where = rows.filter(to.write(where)), None
         places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
         added = [x.alias(places[name]) for name, x in own.items()]
         engine = self._other(rows.select("*", *added) if added else rows)
-        engine._place = {**self._place, **{name: places[name] for name in own}}  # noqa: SLF001
-        engine._with_types(own)  # noqa: SLF001
+        engine._add({name: places[name] for name in own})  # noqa: SLF001
         if not rest and where is None:
             return engine
         return engine._by_numpy(evolve(formulas, where=where, columns=rest), places)  # noqa: SLF001
@@ -855,9 +718,11 @@ class Spark(Engine):
 
         return SparkOf(self._e, self._place, self._kinds)
 
-    def _with_types(self, names: Iterable[str]) -> None:
-        """Note the types of columns that were added to the frame."""
-        types = {name: self._frame.schema[self._place[name]].dataType for name in names}
+    def _add(self, places: Mapping[str, str]) -> None:
+        """Note columns that were added to the frame, and their types."""
+        types = {name: self._frame.schema[place].dataType for name, place in places.items()}
+        self.columns = (*self.columns, *places)
+        self._place = {**self._place, **places}
         self._kinds = {**self._kinds, **{name: kind_of(own) for name, own in types.items()}}
         self._types = {**self._types, **{name: declared(own) for name, own in types.items()}}
 
@@ -869,11 +734,10 @@ class Spark(Engine):
         for name, place in places.items():
             node = formulas.columns[name]
             types = types.add(place, _SPARK_TYPES[node.type.name] if node.type else "")
-        names = {place: name for name, place in self._place.items() if name in self._kinds}
+        names = {place: name for name, place in self._place.items() if name in self.columns}
         work = Formulated(names, formulas, places, self.reading)
         engine = self._read(mapped(rows, work, types))
-        engine._place = {**self._place, **places}  # noqa: SLF001
-        engine._with_types(places)  # noqa: SLF001
+        engine._add(places)  # noqa: SLF001
         return engine
 
     def reduced(self, how: Reduction) -> Engine:
@@ -887,19 +751,17 @@ class Spark(Engine):
         )
         rows = grouped(self._frame, self._e, self._placed_kinds, placed, self.reading)
         engine = self._other(rows)
-        engine._place = {name: f"c{i}" for i, name in enumerate(how.names)}  # noqa: SLF001
-        types = [field.dataType for field in rows.schema.fields]
-        engine._kinds = dict(zip(how.names, map(kind_of, types), strict=True))  # noqa: SLF001
-        engine._types = dict(zip(how.names, map(declared, types), strict=True))  # noqa: SLF001
+        engine.columns, engine._place = (), {}  # noqa: SLF001
+        engine._add({name: f"c{i}" for i, name in enumerate(how.names)})  # noqa: SLF001
         return engine
 
     def named(self) -> Any:
         """Return the rows as a data frame of Spark's, with the names of the columns."""
-        return self._frame.select(*(self._place[n] for n in self._kinds)).toDF(*self._kinds)
+        return self._frame.select(*(self._place[n] for n in self.columns)).toDF(*self.columns)
 
     @property
     def _placed_kinds(self) -> dict[str, str]:
-        return {self._place[name]: kind for name, kind in self._kinds.items()}
+        return {self._place[name]: self._kinds[name] for name in self.columns}
 
     def _other(self, frame: Any) -> Spark:
         """Return other rows with the same columns."""
@@ -915,25 +777,6 @@ class Spark(Engine):
         }
         return engine
 
-    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
-        """Raise: single rows do not leave the engine."""
-        del cells, rows
-        raise _away()
-
-    def column(self, name: str, *, strict: bool = False) -> Column:
-        """Raise: single rows do not leave the engine."""
-        del name, strict
-        raise _away()
-
-
-def _away() -> ParameterError:
-    return ParameterError(
-        "data",
-        "be on this machine to be read row by row",
-        "a Spark frame",
-        "Collect the necessary columns with toPandas or toArrow, if they are small.",
-    )
-
 
 def _serves(answered: Asked, asked: Asked) -> bool:
     """Return whether the answer to one query includes that to another."""
@@ -941,15 +784,8 @@ def _serves(answered: Asked, asked: Asked) -> bool:
         return answered == asked
     if asked.most is None:
         return answered.axes == asked.axes
-    return (
-        answered.cells == asked.cells and answered.most is not None and answered.most >= asked.most
-    )
-
-
-def _part(asked: Asked, answer: Answer) -> Answer:
-    """Return the requested numbers out of those that were computed."""
-    slots, numbers = answer
-    return slots, [own[: 1 if asked.most is None else asked.most + 2] for own in numbers]
+    most = -1 if answered.most is None else answered.most
+    return answered.cells == asked.cells and most >= asked.most
 
 
 def _texts(values: Any) -> list[str | None]:
@@ -958,10 +794,8 @@ def _texts(values: Any) -> list[str | None]:
         return list(values.to_pylist())
     except UnicodeDecodeError:
         pass
-    found: list[str | None] = []
-    for value in values:
-        try:
-            found.append(value.as_py())
-        except UnicodeDecodeError:
-            found.append(None)
+    found: list[str | None] = [None] * len(values)
+    for i, value in enumerate(values):
+        with suppress(UnicodeDecodeError):
+            found[i] = value.as_py()
     return found

@@ -9,7 +9,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import merge
+from sourdine.frames.engine import Flat, merge
 from sourdine.frames.memory import memory_of_arrow
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.spark.dataframe import functions, is_remote, unlogged
@@ -29,13 +28,9 @@ from sourdine.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.cells import Cell, Codes, Whole
     from sourdine.frames.engine import Asked
     from sourdine.frames.reading import Reading
-
-    Whole = NDArray[np.int64]
 
 
 # ---- The executors' Python -----------------------------------------------------------------------
@@ -64,17 +59,7 @@ _sent: list[TemporaryDirectory[str]] = []
 
 
 def mapped(rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], types: Any) -> Any:
-    """Return the frame that a function makes of batches of rows, on the executors.
-
-    Parameters
-    ----------
-    rows
-        A Spark data frame.
-    work
-        A function from Arrow batches to Arrow batches.
-    types
-        The columns that it yields.
-    """
+    """Return the frame that a function makes of batches of rows, on the executors."""
     with _python_of_the_driver(rows.sparkSession) as same:
         if not same:
             _prepare(rows)
@@ -154,10 +139,7 @@ def _lacking(rows: Any) -> list[str]:
 
 
 def _refusal(
-    session: Any,
-    found: str,
-    python: str = "",
-    lacks: Sequence[str] = (),
+    session: Any, found: str, python: str = "", lacks: Sequence[str] = ()
 ) -> ParameterError:
     """Return the error that says which Python the executors run, and what to type."""
     version = ".".join(map(str, sys.version_info[:2]))
@@ -168,11 +150,9 @@ def _refusal(
     else:
         hint = f"Set {_PYTHON} to python{version} where Spark is started."
     return ParameterError(
-        "the Python of Spark's executors",
-        f"be Python {version} with {' and '.join(_COMPILED)}",
-        found,
-        hint,
-    )
+        "the Python of Spark's executors", f"be Python {version} with {' and '.join(_COMPILED)}",
+        found, hint,
+    )  # fmt: skip
 
 
 def _send(session: Any, names: Sequence[str]) -> None:
@@ -250,14 +230,7 @@ def decoded(asked: Asked, row: Sequence[int]) -> list[int]:
 class Work:
     """Counts one partition's batches, for several queries at once.
 
-    Parameters
-    ----------
-    asked
-        The queries, on columns of the batches.
-    ready
-        The cells whose slots are in the batches, and their columns.
-    reading
-        How numbers are written in texts.
+    ``ready`` are the cells whose slots are in the batches, and their columns.
     """
 
     asked: tuple[Asked, ...]
@@ -270,14 +243,10 @@ class Work:
         return max((len(asked.axes) for asked in self.asked), default=0)
 
     @property
-    def numbers(self) -> int:
-        """The number of numbers of an output row."""
-        return max(sum(digits(asked)) for asked in self.asked)
-
-    @property
     def names(self) -> list[str]:
         """The columns of the output: the query, slots, numbers."""
-        return ["q", *(f"k{i}" for i in range(self.axes)), *(f"v{i}" for i in range(self.numbers))]
+        most = max(sum(digits(asked)) for asked in self.asked)
+        return ["q", *(f"k{i}" for i in range(self.axes)), *(f"v{i}" for i in range(most))]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the slots that occur in the partition, and their numbers."""
@@ -297,70 +266,33 @@ class Work:
             if not len(numbers[0]):
                 continue
             blank = np.zeros(len(numbers[0]), np.int64)
-            columns = [blank + q, *slots, *[blank] * (self.axes - len(slots))]
-            columns += [*numbers, *[blank] * (self.numbers - len(numbers))]
+            columns = [blank + q, *slots, *[blank] * (self.axes - len(slots)), *numbers]
+            columns += [blank] * (len(self.names) - len(columns))
             arrays = [pa.array(column, pa.int64()) for column in columns]
             yield pa.RecordBatch.from_arrays(arrays, names=self.names)
 
     def _slots(self, table: Any) -> dict[tuple[str, Cell], Whole]:
-        wanted = {each for asked in self.asked for each in asked.cells}
         found: dict[tuple[str, Cell], Whole] = {}
         engine = memory_of_arrow(table, self.reading)
-        for name, cell in wanted:
-            if (name, cell) in self.ready:
-                column = table.column(self.ready[name, cell])
-                found[name, cell] = np.asarray(column.to_numpy(), np.int64)
-            else:
-                found[name, cell] = np.asarray(cell.slots(engine.column(name)), np.int64)
+        for name, cell in {each for asked in self.asked for each in asked.cells}:
+            place = self.ready.get((name, cell))
+            own = (
+                cell.slots(engine.column(name)) if place is None else table.column(place).to_numpy()
+            )
+            found[name, cell] = np.asarray(own, np.int64)
         return found
 
 
-class Flat:
-    """Combinations of slots as single integers, including missing ones.
-
-    Parameters
-    ----------
-    cells
-        The axes.
-    """
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self._shape = [cell.size + 1 for cell in cells]
-        self.width = prod(self._shape)
-
-    def of(self, slots: Sequence[Whole], rows: int) -> Any:
-        """Return the number of each combination."""
-        flat: Any = np.zeros(len(slots[0]) if slots else rows, np.int64)
-        flat = flat.astype(object) if self.width >= 1 << 62 else flat
-        for slot, length in zip(slots, self._shape, strict=True):
-            flat = flat * length + (slot + 1)
-        return flat
-
-    def back(self, flat: Any) -> list[Whole]:
-        """Return the slots of each number."""
-        slots: list[Whole] = []
-        for length in reversed(self._shape):
-            slots.insert(0, np.asarray(flat % length, np.int64) - 1)
-            flat = flat // length
-        return slots
-
-
 class Counts:
-    """Counts how many rows have each combination of slots.
-
-    Parameters
-    ----------
-    asked
-        The query.
-    """
+    """Counts how many rows have each combination of slots."""
 
     def __init__(self, asked: Asked) -> None:
-        self._flat = Flat([cell for _, cell in asked.cells])
+        self._flat = Flat(cell for _, cell in asked.cells)
         self._table = np.zeros(self._flat.width if self._flat.width <= DENSE else 0, np.int64)
         self._parts: list[Any] = []
 
     def add(self, slots: Sequence[Whole], rows: int) -> None:
-        flat = self._flat.of(slots, rows)
+        flat = self._flat.of(slots, np.zeros(len(slots[0]) if slots else rows, np.int64))
         if len(self._table):
             self._table += np.bincount(flat, minlength=len(self._table))
             return
@@ -379,72 +311,53 @@ class Counts:
 
 
 class Sums:
-    """Adds up rows and powers of ticks, exactly, for each combination of slots.
-
-    Parameters
-    ----------
-    asked
-        The query.
-    """
+    """Adds up rows and powers of ticks, exactly, for each combination of slots."""
 
     def __init__(self, asked: Asked) -> None:
-        self._asked, self._flat = asked, Flat([cell for _, cell in asked.axes])
+        self._asked, self._flat = asked, Flat(cell for _, cell in asked.axes)
         self._sums: dict[int, list[int]] = {}
 
     def add(self, slots: Sequence[Whole], rows: int) -> None:
-        most: Any = self._asked.most
-        ticks, axes = slots[-1], slots[:-1]
-        groups, which = np.unique(self._flat.of(axes, rows), return_inverse=True)
-        cell: Any = self._asked.cells[-1][1]
+        *axes, ticks = slots
+        flat = self._flat.of(axes, np.zeros(len(ticks), np.int64))
+        groups, which = np.unique(flat, return_inverse=True)
         there = ticks >= 0
-        added = [np.bincount(which, minlength=len(groups)).tolist()]
         t, g = ticks[there], which[there]
-        added += [self._powers(cell, t, g, len(groups), power) for power in range(most + 1)]
+        added = [np.bincount(place, minlength=len(groups)).tolist() for place in (which, g)]
+        cell: Any = self._asked.cells[-1][1]
+        last, powers = cell.grid.last, range(1, (self._asked.most or 0) + 1)
+        added += [_powers(t, g, len(groups), power, last) for power in powers]
         for group, own in zip(groups.tolist(), zip(*added, strict=True), strict=True):
             known = self._sums.setdefault(group, [0] * len(own))
             self._sums[group] = [a + int(b) for a, b in zip(known, own, strict=True)]
 
-    def _powers(
-        self, cell: Ticks, ticks: Whole, which: Whole, groups: int, power: int
-    ) -> list[int]:
-        if power == 0:
-            return [int(rows) for rows in np.bincount(which, minlength=groups)]
-        if cell.grid.last**power >= 1 << (2 * _HALF):
-            total = [0] * groups
-            for g, t in zip(which.tolist(), ticks.tolist(), strict=True):
-                total[g] += t**power
-            return total
-        powers = ticks**power
-        halves = (powers >> _HALF, powers & ((1 << _HALF) - 1))
-        high, low = (np.bincount(which, half, groups).tolist() for half in halves)
-        return [(int(a) << _HALF) + int(b) for a, b in zip(high, low, strict=True)]
-
     def found(self) -> tuple[list[Whole], list[Whole]]:
         """Return the slots that occur, and the digits of their numbers."""
-        keys: Any = np.array(list(self._sums), np.int64 if self._flat.width < 1 << 62 else object)
+        keys = np.array(list(self._sums), self._flat.kind)
         columns = []
-        mask = (1 << DIGIT) - 1
         for i, length in enumerate(digits(self._asked)):
             values = [own[i] for own in self._sums.values()]
-            if length == 1:
-                columns.append(np.array(values, np.int64))
-                continue
-            columns += [
-                np.array([(v >> (DIGIT * d)) & mask for v in values], np.int64)
-                for d in range(length)
-            ]
+            for d in range(length):
+                mask = (1 << DIGIT) - 1 if length > 1 else -1
+                columns.append(np.array([(v >> (DIGIT * d)) & mask for v in values], np.int64))
         return self._flat.back(keys), columns
+
+
+def _powers(ticks: Whole, which: Whole, groups: int, power: int, last: int) -> list[int]:
+    """Return the exact sum of a power of the ticks of each group."""
+    if last**power >= 1 << (2 * _HALF):
+        total = [0] * groups
+        for g, t in zip(which.tolist(), ticks.tolist(), strict=True):
+            total[g] += t**power
+        return total
+    halves = (ticks**power >> _HALF, ticks**power & ((1 << _HALF) - 1))
+    high, low = (np.bincount(which, half, groups).tolist() for half in halves)
+    return [(int(a) << _HALF) + int(b) for a, b in zip(high, low, strict=True)]
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Counts the combinations of texts in a partition's columns.
-
-    Parameters
-    ----------
-    columns
-        Their names.
-    """
+    """Counts the combinations of texts in a partition's columns."""
 
     columns: tuple[str, ...]
 
@@ -467,17 +380,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Selects the rows of one key.
-
-    Parameters
-    ----------
-    column
-        The column that holds keys.
-    keys
-        All listed keys.
-    code
-        The index of this one.
-    """
+    """Selects the rows of one key, by its index among all listed keys."""
 
     column: str
     keys: Codes

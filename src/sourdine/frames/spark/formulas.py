@@ -8,17 +8,35 @@ are microseconds. Nothing raises in the mode in which Spark raises where a value
 from __future__ import annotations
 
 from functools import reduce
-from operator import add, and_, eq, le, lt, mul, or_, sub
+from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, SECOND
-from sourdine.frames.formulas.arrays import BLANKS
-from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, WHOLE, Formula, Type
+from sourdine.calendar import DAY, FIRST, LAST
+from sourdine.frames.formulas.tree import (
+    BLANKS,
+    BOOLEAN,
+    CLOCK,
+    COLUMN_STEPS,
+    DATE,
+    FLOAT,
+    INSTANTS,
+    INTEGER,
+    LOWER,
+    SIZES,
+    TEXT,
+    TIME,
+    UPPER,
+    WHOLE,
+    NotExactError,
+    Writer,
+    cases,
+)
 from sourdine.frames.spark.cells import TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sourdine.frames.formulas.tree import Formula, Step, Type
     from sourdine.frames.spark.cells import Expressions
 
 
@@ -28,8 +46,6 @@ LARGEST = 100
 """Expressions of more steps are left to NumPy: Spark would plan for longer than it saves."""
 _INT64, _EXACT = 2.0**63, 2.0**53
 _LENGTHS = 1 << 31
-_CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
-_SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 _REPEATED = {
     "negate": 1, "abs": 3, "quotient": 7, "remainder": 6, "floor": 3, "ceil": 3, "whole": 5,
     "instant": 2, "part": 3, "start": 3, "looked_up": 2,
@@ -37,69 +53,47 @@ _REPEATED = {
 """How often a step writes its arguments, where that is more than once."""
 
 
-class NotInSparkError(Exception):
-    """An operation that is left to NumPy."""
-
-
-class SparkOf:
+class SparkOf(Writer):
     """Writes typed formulas over the columns of a frame.
 
-    Parameters
-    ----------
-    e
-        Makes columns.
-    places
-        What the columns are called in the frame.
-    kinds
-        The kind of each (`sourdine.frames.spark.dataframe.kind_of`).
+    ``places`` are the names of columns in the frame, and ``kinds`` their kinds.
     """
 
     def __init__(self, e: Expressions, places: Mapping[str, str], kinds: Mapping[str, str]) -> None:
-        self.e, self.f, self._places, self._kinds = e, e.functions, places, kinds
+        self.e, self.f, self.steps = e, e.functions, _STEPS
+        self._places, self._kinds = places, kinds
 
     def column(self, node: Formula) -> Any:
         """Return the expression of a derived column."""
         x = self.write(node)
-        if node.type is Type.DATE:
+        if node.type is DATE:
             return self.date(x)
-        return self.f.timestamp_micros(x) if node.type is Type.TIME else x
+        return self.f.timestamp_micros(x) if node.type is TIME else x
 
-    def write(self, node: Formula) -> Any:
-        """Return an expression; raise `NotInSparkError` if it would not be exact."""
-        if node.size(_REPEATED) > LARGEST:
-            raise NotInSparkError
-        return self._written(node)
+    def is_long(self, node: Formula) -> bool:
+        return node.size(_REPEATED) > LARGEST
 
-    def _written(self, node: Formula) -> Any:
-        if node.operation == "column":
-            return self._column(node.value, node.type)
-        if node.operation == "constant":
-            return self.constant(node.value, node.type)
-        if node.operation not in _STEPS:
-            raise NotInSparkError
-        return _STEPS[node.operation](self, node, [self._written(one) for one in node.arguments])
-
-    def _column(self, name: str, need: Type | None) -> Any:
+    def named(self, name: str, need: Type | None) -> Any:
         f, kind = self.f, self._kinds[name]
         c = self.e.plain(self._places[name], kind)
-        if need is Type.INTEGER and kind == "integer":
+        if need is INTEGER and kind == "integer":
             return c.cast("bigint")
-        if need is Type.FLOAT and kind == "float":
+        if need is FLOAT and kind == "float":
             return self.present(c.cast("double"))
-        if need is Type.BOOLEAN and kind == "boolean":
+        if need is BOOLEAN and kind == "boolean":
             return c
-        if need is Type.TEXT and kind == "text":
+        if need is TEXT and kind == "text":
             return f.nullif(f.try_validate_utf8(c), f.lit(""))
         if need in INSTANTS and kind in TIMES:
             t, inside = self.e.near(c, kind)
             return f.when(inside, t)
-        raise NotInSparkError
+        raise NotExactError
 
     def constant(self, value: Any, kind: Type | None) -> Any:
         if value is None:
-            types = {Type.FLOAT: "double", Type.BOOLEAN: "boolean", Type.TEXT: "string"}
+            types = {FLOAT: "double", BOOLEAN: "boolean", TEXT: "string"}
             return self.f.lit(None).cast("bigint" if kind in WHOLE or not kind else types[kind])
-        if kind is Type.TEXT:
+        if kind is TEXT:
             return self.f.collate(self.f.lit(value), "UTF8_BINARY")
         return self.e.whole(value) if kind in WHOLE else self.f.lit(value)
 
@@ -136,15 +130,9 @@ class SparkOf:
         return self.f.nullif(x, self.f.lit(""))
 
 
-def _is_float(node: Formula) -> bool:
-    return node.arguments[0].type is Type.FLOAT
-
-
-def _arithmetic(
-    name: str, of: Callable[[Any, Any], Any]
-) -> Callable[[SparkOf, Formula, list[Any]], Any]:
+def _arithmetic(name: str, of: Callable[[Any, Any], Any]) -> Step:
     def step(to: SparkOf, node: Formula, own: list[Any]) -> Any:
-        return to.present(of(*own)) if _is_float(node) else getattr(to.f, name)(*own)
+        return to.present(of(*own)) if node.of_floats else getattr(to.f, name)(*own)
 
     return step
 
@@ -156,7 +144,7 @@ def _safe(to: SparkOf, b: Any) -> Any:
 
 def _quotient(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     a, b = own
-    if _is_float(node):
+    if node.of_floats:
         return to.small(to.divided(a, b), to.f.floor)
     zero, one, safe = to.e.whole(0), to.e.whole(1), _safe(to, b)
     rest = a % safe
@@ -167,25 +155,25 @@ def _quotient(to: SparkOf, node: Formula, own: list[Any]) -> Any:
 
 def _remainder(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     a, b = own
-    if _is_float(node):
+    if node.of_floats:
         return to.present(a - b * to.trunc(to.divided(a, b)))
     none = (b == to.e.whole(-1)) & a.isNotNull()
     return to.f.when(none, to.e.whole(0)).otherwise(a % _safe(to, b))
 
 
 def _negate(to: SparkOf, node: Formula, own: list[Any]) -> Any:
-    return -own[0] if _is_float(node) else to.negative(own[0])
+    return -own[0] if node.of_floats else to.negative(own[0])
 
 
 def _abs(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     (x,) = own
-    if _is_float(node):
+    if node.of_floats:
         return to.f.abs(x)
     return to.f.when(x < to.e.whole(0), to.negative(x)).otherwise(x)
 
 
 def _float(_: SparkOf, node: Formula, own: list[Any]) -> Any:
-    x = own[0].cast("int") if node.arguments[0].type is Type.BOOLEAN else own[0]
+    x = own[0].cast("int") if node.arguments[0].type is BOOLEAN else own[0]
     return x.cast("double")
 
 
@@ -199,27 +187,17 @@ def _instant(to: SparkOf, _: Formula, own: list[Any]) -> Any:
     return to.f.when(own[0].between(to.e.whole(FIRST), to.e.whole(LAST)), own[0])
 
 
-def _compare(of: Callable[[Any, Any], Any]) -> Callable[[SparkOf, Formula, list[Any]], Any]:
-    return lambda _, __, own: of(*own)
-
-
-def _among(_: SparkOf, __: Formula, own: list[Any]) -> Any:
-    return reduce(or_, (own[0] == one for one in own[1:]))
-
-
 def _choose(to: SparkOf, _: Formula, own: list[Any]) -> Any:
-    *cases, otherwise = own
-    pairs = list(zip(cases[::2], cases[1::2], strict=True))
-    found = to.f.when(*pairs[0])
-    for condition, value in pairs[1:]:
-        found = found.when(condition, value)
-    return found.otherwise(otherwise)
+    first, *pairs = cases(own)
+    return reduce(lambda found, pair: found.when(*pair), pairs, to.f.when(*first)).otherwise(
+        own[-1]
+    )
 
 
 # ---- Texts ---------------------------------------------------------------------------------------
 
 
-def _cased(letters: Mapping[str, str]) -> Callable[[SparkOf, Formula, list[Any]], Any]:
+def _cased(letters: Mapping[str, str]) -> Step:
     old, new = "".join(letters), "".join(letters.values())
     return lambda to, _, own: to.f.translate(own[0], old, new)
 
@@ -233,14 +211,14 @@ def _trim(to: SparkOf, node: Formula, own: list[Any]) -> Any:
 def _substring(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     first, long = node.value
     if max(first, long or 0) >= _LENGTHS:
-        raise NotInSparkError
+        raise NotExactError
     ends = [to.f.lit(n) for n in (first, long) if n is not None]
     return to.filled(to.f.substr(own[0], *ends))
 
 
 def _right(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     if node.value >= _LENGTHS:
-        raise NotInSparkError
+        raise NotExactError
     return to.filled(to.f.right(own[0], to.f.lit(node.value)))
 
 
@@ -254,17 +232,17 @@ def _like(to: SparkOf, node: Formula, own: list[Any]) -> Any:
 
 
 def _text_of(_: SparkOf, node: Formula, own: list[Any]) -> Any:
-    if node.arguments[0].type not in {Type.INTEGER, Type.BOOLEAN}:
-        raise NotInSparkError
+    if node.arguments[0].type not in {INTEGER, BOOLEAN}:
+        raise NotExactError
     return own[0].cast("string")
 
 
 def _looked_up(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     """Write a look-up: the place of a text among listed ones, and the value at that place."""
     if len(node.value) > MANY or not node.value:
-        raise NotInSparkError
+        raise NotExactError
     f = to.f
-    texts = f.array(*(to.constant(text, Type.TEXT) for text, _ in node.value))
+    texts = f.array(*(to.constant(text, TEXT) for text, _ in node.value))
     values = f.array(*(to.constant(value, node.type) for _, value in node.value))
     return f.get(values, f.array_position(texts, own[0]).cast("int") - f.lit(1))
 
@@ -274,8 +252,8 @@ def _looked_up(to: SparkOf, node: Formula, own: list[Any]) -> Any:
 
 def _part(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     f, (t,) = to.f, own
-    if node.value in _CLOCK:
-        unit, most = _CLOCK[node.value]
+    if node.value in CLOCK:
+        unit, most = CLOCK[node.value]
         return to.e.quotient(f.pmod(t, to.e.whole(DAY)), unit) % to.e.whole(most)
     date = to.date(t)
     if node.value == "weekday":
@@ -286,8 +264,8 @@ def _part(to: SparkOf, node: Formula, own: list[Any]) -> Any:
 
 def _start(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     (t,), whole = own, to.e.whole
-    if node.value in _SIZES:
-        return t - to.f.pmod(t, whole(_SIZES[node.value]))
+    if node.value in SIZES:
+        return t - to.f.pmod(t, whole(SIZES[node.value]))
     if node.value == "week":
         days = to.days(t)
         return (days - to.f.pmod(days + whole(3), whole(7))) * whole(DAY)
@@ -295,7 +273,7 @@ def _start(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     return to.f.unix_date(start).cast("bigint") * whole(DAY)
 
 
-_STEPS: dict[str, Callable[[SparkOf, Formula, list[Any]], Any]] = {
+_STEPS: dict[str, Step] = {
     "add": _arithmetic("try_add", add), "subtract": _arithmetic("try_subtract", sub),
     "multiply": _arithmetic("try_multiply", mul),
     "divide": lambda to, _, own: to.divided(*own),
@@ -305,9 +283,7 @@ _STEPS: dict[str, Callable[[SparkOf, Formula, list[Any]], Any]] = {
     "ceil": lambda to, _, own: to.small(own[0], to.f.ceil),
     "sqrt": lambda to, _, own: to.present(to.f.sqrt(own[0])),
     "float": _float, "whole": _whole, "instant": _instant,
-    "equal": _compare(eq), "less": _compare(lt), "at_most": _compare(le), "among": _among,
-    "and": lambda _, __, own: and_(*own), "or": lambda _, __, own: or_(*own),
-    "not": lambda _, __, own: ~own[0], "missing": lambda _, __, own: own[0].isNull(),
+    **COLUMN_STEPS, "missing": lambda _, __, own: own[0].isNull(),
     "choose": _choose, "coalesce": lambda to, _, own: to.f.coalesce(*own),
     "lower": _cased(LOWER), "upper": _cased(UPPER), "trim": _trim, "substring": _substring,
     "right": _right, "replace": _replace, "like": _like, "text_of": _text_of,

@@ -12,7 +12,7 @@ from sourdine.errors import MissingExtraError, MissingFileError, ParameterError,
 from sourdine.frames.engine import require_different
 from sourdine.frames.paths import CSV
 from sourdine.frames.reading import STANDARD
-from sourdine.frames.spark.dataframe import condition_of, functions, guarded
+from sourdine.frames.spark.dataframe import condition_of, functions, unlogged
 from sourdine.frames.spark.engine import Spark
 
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ TABLE = "spark:"
 """The prefix of the name of a table."""
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 """Spark's web pages are turned off: they would show exact counts of filtered rows."""
-LOCAL = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 """A local Spark binds to the loopback interface only."""
 _SEPARATORS = 20_000
 """The number of separators read from a line of CSV, or twice the number of columns."""
@@ -37,17 +34,10 @@ OPENED: list[Any] = []
 
 
 def open_stored(path: str, master: str | None = None, reading: Reading = STANDARD) -> Spark:
-    """Return the engine over a folder or a file of Parquet or CSV, or over a table.
+    """Return the engine over a folder or a file of Parquet or CSV, or over a table ``spark:NAME``.
 
-    Parameters
-    ----------
-    path
-        A folder, a file or a pattern that Spark can read; ``spark:NAME`` for a table.
-    master
-        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``sc://host:15002`` for Connect;
-        defaults to this machine.
-    reading
-        How text is read.
+    Spark runs on this machine unless a master is named: ``local[4]``, ``spark://host:7077``, or
+    ``sc://host:15002`` for Connect.
     """
     engine = Spark(stored_frame(path, master, reading))
     engine.reading = reading
@@ -71,38 +61,30 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
 
     No failure here depends on a record, except for a file that is not Parquet at all.
     """
-
-    def found() -> tuple[Any, Exception | None]:
+    with unlogged():
         try:
-            return open_(), None
-        except Exception as error:  # noqa: BLE001 - Spark has many types of errors
-            return None, error
-
-    frame, error = guarded(found)
-    if error is None:
-        return frame
-    if isinstance(error, SourdineError):
-        raise error
+            return open_()
+        except SourdineError:
+            raise
+        except Exception as raised:  # noqa: BLE001 - Spark has many types of errors
+            error = raised
     condition = str(condition_of(error))
     if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
         raise ParameterError(
             "encoding",
             "be an encoding that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
-            repr(encoding),
-            "Save the file in one of them, or omit --engine.",
-        )
+            repr(encoding), "Save the file in one of them, or omit --engine.",
+        )  # fmt: skip
     where = "" if "://" in name else f"; the current folder is {str(Path.cwd())!r}"
     if condition in {"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}:
         if what == "the table":
             raise ParameterError(what, "exist", repr(name), "Check the name.")
         raise MissingFileError(what, "exist", name, f"Check the path{where}.")
     raise ParameterError(
-        what,
-        "be readable by Spark",
-        repr(name),
+        what, "be readable by Spark", repr(name),
         "Spark reads CSV and folders of Parquet files. A colon is only allowed in an "
         "address such as s3a://bucket/name, whose file system Spark must support.",
-    )
+    )  # fmt: skip
 
 
 def is_text(path: str) -> bool:
@@ -154,46 +136,34 @@ def _session(master: str | None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError(
-            "spark",
-            "be installed",
-            "",
+            "spark", "be installed", "",
             "In the checkout, run pip install '.[spark]', and install Java 17.",
-        ) from None
+        ) from None  # fmt: skip
     where = master or "local[*]"
+    remote = where.startswith("sc://")
     builder = SparkSession.builder.appName("sourdine")
-    if where.startswith("sc://"):
-        builder = builder.remote(where)
-    else:
-        builder = builder.master(where)
-        settings = QUIET
-        if where.startswith("local"):
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            settings = QUIET | LOCAL
-        for name, value in settings.items():
-            builder = builder.config(name, value)
+    builder = builder.remote(where) if remote else builder.master(where)
+    settings = {} if remote else QUIET
+    if where.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        settings = QUIET | LOCAL
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
-            "master",
-            "be a Spark master that can be reached",
-            repr(where),
+            "master", "be a Spark master that can be reached", repr(where),
             "Check its address, and that Java 17 is installed: on the path, or in JAVA_HOME.",
-        ) from None
-    if not where.startswith("sc://"):
+        ) from None  # fmt: skip
+    if not remote:
         session.sparkContext.setLogLevel("OFF")
         OPENED.append(session)
     return session
 
 
 def progress() -> tuple[str, float] | None:
-    """Return what Spark is doing, in words, and the completed fraction of its tasks.
-
-    Examples
-    --------
-    >>> progress() is None
-    True
-    """
+    """Return what Spark is doing, in words, and the completed fraction of its tasks."""
     for session in OPENED:
         tracker = session.sparkContext.statusTracker()
         jobs, stages = tracker.getActiveJobsIds(), tracker.getActiveStageIds()
