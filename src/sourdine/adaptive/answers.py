@@ -83,12 +83,6 @@ class Certificate(Displayable):
         How many answers it speaks of.
     grounds
         The theorem and its assumptions, in a sentence.
-
-    Examples
-    --------
-    >>> print(Certificate(0.0312, 0.05, 12, "50 bits told about 10000 rows"))
-    proved   all 12 answers within 0.0312 of the truth with probability 0.95
-    grounds  50 bits told about 10000 rows
     """
 
     halfwidth: float
@@ -109,11 +103,5 @@ class Certificate(Displayable):
 
 
 def counted(figure: object, noun: str) -> str:
-    """Return a number and its noun, in the singular or the plural.
-
-    Examples
-    --------
-    >>> counted(1, "answer"), counted("0.5", "bit")
-    ('1 answer', '0.5 bits')
-    """
+    """Return a number and its noun, in the singular or the plural."""
     return f"{figure} {noun}" if str(figure) == "1" else f"{figure} {noun}s"

@@ -31,14 +31,7 @@ if TYPE_CHECKING:
 
 
 def generator(rng: object) -> np.random.Generator:
-    """Return a generator as it is; anything else, such as a seed, is refused.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> generator(rng) is rng
-    True
-    """
+    """Return a generator as it is; anything else, such as a seed, is refused."""
     if isinstance(rng, np.random.Generator):
         return rng
     raise ParameterTypeError(

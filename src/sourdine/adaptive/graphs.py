@@ -37,13 +37,7 @@ GraphOrSize: TypeAlias = Union[int, "Graph"]
 
 
 def edge_of(n: int, u: int, v: int) -> Edge:
-    """Return an edge with its smaller end first.
-
-    Examples
-    --------
-    >>> edge_of(5, 3, 1)
-    (1, 3)
-    """
+    """Return an edge with its smaller end first."""
     try:
         a, b = sorted((index(u), index(v)))
     except TypeError as error:
@@ -64,22 +58,7 @@ def edge_of(n: int, u: int, v: int) -> Edge:
 
 
 def graph_of(graph: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
-    """Return the number of vertices, and the edges as a set, each with its smaller end first.
-
-    Parameters
-    ----------
-    graph
-        The number of vertices, 2 or more; or a graph of igraph, undirected, without loops,
-        multiple edges and weights.
-    edges
-        Pairs; left out where ``graph`` is one already.
-
-    Examples
-    --------
-    >>> n, edges = graph_of(3, [(0, 1), (2, 1), (1, 0)])
-    >>> n, sorted(edges)
-    (3, [(0, 1), (1, 2)])
-    """
+    """Return the number of vertices, and the edges as a set, each with its smaller end first."""
     if _is_graph(graph):
         return _read_graph(graph, edges)
     size = integer(graph, "graph", least=2)
@@ -349,11 +328,6 @@ def least_cut(n: int, edges: Iterable[Edge]) -> tuple[int, int]:
     ----------
     .. [1] H. Nagamochi, T. Ono, T. Ibaraki, "Implementing an efficient minimum capacity cut
        algorithm", Mathematical Programming 67, 1994.
-
-    Examples
-    --------
-    >>> least_cut(4, [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])[0]
-    2
     """
     near: list[dict[int, int]] = [{} for _ in range(n)]
     for u, v in edges:

@@ -35,13 +35,6 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     """Return the value of a query for each row, within [0, 1]; what is not a number counts as 0.
 
     So does a row outside the universe of a vector.
-
-    Examples
-    --------
-    >>> values_of(lambda ages: ages > 40, np.array([38, 41, 65])).tolist()
-    [0.0, 1.0, 1.0]
-    >>> values_of(np.array([0.0, 0.5, 2.0]), np.array([2, 0, 1, 1])).tolist()
-    [1.0, 0.0, 0.5, 0.5]
     """
     if callable(query):
         return clipped(np.asarray(query(rows)), len(rows))
@@ -58,13 +51,7 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
 
 
 def average(query: Query, rows: NDArray[Any]) -> float:
-    """Return the average of a query over the rows.
-
-    Examples
-    --------
-    >>> average(lambda x: x > 1, np.array([1, 2, 3, 4]))
-    0.75
-    """
+    """Return the average of a query over the rows."""
     return float(values_of(query, rows).mean()) if len(rows) else 0.0
 
 
@@ -72,11 +59,6 @@ def vector_of(query: Query, size: int) -> Values:
     """Return the values of a query over the codes 0, ..., size - 1 of a universe.
 
     They are public, so a value that is not between 0 and 1 raises.
-
-    Examples
-    --------
-    >>> vector_of(lambda codes: codes / 4, 3).tolist()
-    [0.0, 0.25, 0.5]
     """
     values = _floats(np.asarray(query(np.arange(size)) if callable(query) else query), size)
     if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
@@ -91,13 +73,7 @@ def vector_of(query: Query, size: int) -> Values:
 
 
 def clipped(values: NDArray[Any], size: int) -> Values:
-    """Return the values of a query on private rows, those beyond 0 and 1 clipped.
-
-    Examples
-    --------
-    >>> clipped(np.array([-1.0, 0.5, 7.0, np.nan]), 4).tolist()
-    [0.0, 0.5, 1.0, 0.0]
-    """
+    """Return the values of a query on private rows, those beyond 0 and 1 clipped."""
     return np.clip(np.nan_to_num(_floats(values, size), nan=0.0), 0.0, 1.0)
 
 

@@ -44,11 +44,6 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
     r"""Return epsilon at ``delta``, rounded up, at most :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}`.
 
     *Checked by* ``test_epsilon_is_optimal_and_rounded_up``.
-
-    Examples
-    --------
-    >>> round(float(epsilon_of(Fraction(1, 2), Fraction(1, 10**6))), 3)  # the classical: 5.757
-    5.222
     """
     loss, r = -_ln(delta), _float(rho)
 
@@ -69,11 +64,6 @@ def delta_of(rho: Fraction, epsilon: Fraction) -> Fraction:
               \left(1 - \frac1\alpha\right)^\alpha
 
     *Checked by* ``test_delta_is_above_the_gaussian``.
-
-    Examples
-    --------
-    >>> float(delta_of(Fraction(1, 2), Fraction(5))) < 3e-6
-    True
     """
     r, e = _float(rho), _float(epsilon)
 

@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 
 def shown(x: Fraction, *, up: bool = True) -> str:
-    """Return ``x`` to six digits, rounded up (or down).
-
-    Examples
-    --------
-    >>> shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False), shown(Fraction(1, 10**6))
-    ('0.666667', '0.666666', '1e-06')
-    """
+    """Return ``x`` to six digits, rounded up (or down)."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
     within_floats = digits == 0 or -300 < digits.adjusted() < 300
@@ -37,25 +31,13 @@ def shown(x: Fraction, *, up: bool = True) -> str:
 
 
 def percent(share: Fraction, *, up: bool = False) -> str:
-    """Return a share in percent, to two decimals, rounded down (or up).
-
-    Examples
-    --------
-    >>> percent(Fraction(2, 3)), percent(Fraction(2, 3), up=True), percent(Fraction(1))
-    ('66.66%', '66.67%', '100%')
-    """
+    """Return a share in percent, to two decimals, rounded down (or up)."""
     rounded = ceil(share * 10**4) if up else floor(share * 10**4)
     return f"{rounded / 100:g}%"
 
 
 def typed(x: Fraction) -> str:
-    """Return ``x`` as Python code: the decimal with that value, where there is one.
-
-    Examples
-    --------
-    >>> typed(Fraction(1, 10)), typed(Fraction(2)), typed(Fraction(1, 3))
-    ('0.1', '2', 'Fraction(1, 3)')
-    """
+    """Return ``x`` as Python code: the decimal with that value, where there is one."""
     if x.denominator == 1:
         return repr(x.numerator)
     decimal = repr(x.numerator / x.denominator).replace("e-0", "e-")
@@ -126,13 +108,7 @@ class Relation(Enum):
 
 
 def protected(unit: str | None, rows: int) -> str:
-    """Return the noun that replaces "record" where a person has several.
-
-    Examples
-    --------
-    >>> protected(None, 1), protected(None, 3), protected("patient", 3)
-    ('record', 'person with at most 3 records', 'patient with all their rows')
-    """
+    """Return the noun that replaces "record" where a person has several."""
     if unit is not None:
         return f"{unit} with all their rows"
     return "record" if rows == 1 else f"person with at most {rows} records"
@@ -564,22 +540,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     *Claim*: the sum is exact while its denominator is at most :math:`2^{256}`, is otherwise
     rounded up to a multiple of :math:`2^{-256}`, and never passes the total; so a charge costs the
     same work however many came before. *Checked by* ``test_work_does_not_grow``.
-
-    Parameters
-    ----------
-    total, spent
-        The total, and what has been charged.
-    asked
-        The charge, under any relation that can be converted to the total's.
-    label
-        The purpose, named in the error.
-
-    Examples
-    --------
-    >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
-    Traceback (most recent call last):
-    sourdine.errors.BudgetExceededError: Budget exceeded: requested epsilon=0.5, 0.4 of 3 remaining. Use epsilon=0.4 or less.
-    """  # noqa: E501
+    """
     require_finite(asked)
     cost, left = asked.under(total.relation), remaining(total, spent)
     for name, wanted, available, whole in (
@@ -598,13 +559,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
 
 
 def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
-    """Return the sum, under the relation of the first; rounded up as in `afterwards`.
-
-    Examples
-    --------
-    >>> print(added(Guarantee(2), Guarantee(0.5)))
-    epsilon 2.5, one record added or removed
-    """
+    """Return the sum, under the relation of the first; rounded up as in `afterwards`."""
     cost = asked.under(spent.relation)
     return Guarantee(
         _on_grid(spent.exact_epsilon() + cost.exact_epsilon()),

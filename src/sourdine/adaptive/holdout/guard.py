@@ -20,8 +20,7 @@ from sourdine.adaptive.holdout.store import (
     new_file,
     old_file,
 )
-from sourdine.adaptive.ledger.dependence import Remaining
-from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.ledger import Remaining, TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, given, kind, number

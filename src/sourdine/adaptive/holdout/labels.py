@@ -41,13 +41,7 @@ GAPS = frozenset({"", "na", "nan", "null", "none", "n/a"})
 
 
 def is_written(text: str) -> bool:
-    """Return whether a text is a number as people write it.
-
-    Examples
-    --------
-    >>> [is_written(text) for text in ("7", "-0.5", "1e3", "007", "9" * 30, "inf", "")]
-    [True, True, True, False, False, False, False]
-    """
+    """Return whether a text is a number as people write it."""
     return WRITTEN.fullmatch(text) is not None and abs(read_written(text)) < TOO_LONG
 
 
@@ -90,28 +84,7 @@ class Labels:
 
     @classmethod
     def read(cls, given: object, name: str, kind: str | None = None) -> Labels:
-        """Return the labels that one column of any data holds.
-
-        Parameters
-        ----------
-        given
-            What `sourdine.frames.frame.Frame` takes, of one column; labels that were read stay as they are.
-        name
-            What it is called in errors.
-        kind
-            What the texts of a text file are; without it, numbers if all that are there are
-            written as such, else texts.
-
-        Examples
-        --------
-        >>> Labels.read(["cat", None, "dog"], "labels")
-        Labels(kind='text')
-        >>> Labels.read([True, 2, 0.5], "labels").values.tolist()
-        [1.0, 2.0, 0.5]
-        >>> Labels.read([1, "1"], "labels")
-        Traceback (most recent call last):
-        sourdine.errors.ParameterTypeError: labels must be all numbers or all strings, got a mixture. Use a list such as [0, 1, 1] or ['cat', 'dog'].
-        """  # noqa: E501
+        """Return the labels that one column of any data holds."""
         if isinstance(given, cls):
             return given
         frame = _one_column(given, name)
@@ -127,40 +100,18 @@ class Labels:
 
     @classmethod
     def written(cls, cells: Sequence[str], name: str, kind: str) -> Labels:
-        """Return the labels that people wrote, a text for each row.
-
-        Examples
-        --------
-        >>> Labels.written(["1", " 0.5"], "predictions", "number").values.tolist()
-        [1.0, 0.5]
-        >>> Labels.written(["1", "cat"], "predictions", "number")
-        Traceback (most recent call last):
-        sourdine.errors.ParameterError: predictions must be numbers, like the labels, got another value in row 2 of the file. Write a number in each row.
-        """  # noqa: E501
+        """Return the labels that people wrote, a text for each row."""
         return _of_texts(list(cells), name, kind, Reading())
 
     @classmethod
     def hidden(cls, kind: str, n: int) -> Labels:
-        """Return labels that are not here: so many of a kind, all of them missing.
-
-        Examples
-        --------
-        >>> hidden = Labels.hidden("number", 1000)
-        >>> len(hidden), hidden.fractional, hidden.complete
-        (1000, False, False)
-        """
+        """Return labels that are not here: so many of a kind, all of them missing."""
         gap = np.array(None if kind == TEXT else np.nan, object if kind == TEXT else np.float64)
         return cls(kind, np.broadcast_to(gap, (n,)))
 
     @property
     def fractional(self) -> bool:
-        """Whether a number is there that is not whole.
-
-        Examples
-        --------
-        >>> Labels.read([1.0, None], "labels").fractional, Labels.read([0.5], "labels").fractional
-        (False, True)
-        """
+        """Whether a number is there that is not whole."""
         if self.values.dtype.kind != "f":
             return False
         there = self.values[np.isfinite(self.values)]
@@ -174,13 +125,7 @@ class Labels:
         return bool(np.isfinite(self.values).all())
 
     def joined(self, more: Labels) -> Labels:
-        """Return these rows and others of the same kind after them.
-
-        Examples
-        --------
-        >>> Labels.read([1, 0], "labels").joined(Labels.read([None, 2.0], "labels")).values.tolist()
-        [1.0, 0.0, nan, 2.0]
-        """
+        """Return these rows and others of the same kind after them."""
         return Labels(self.kind, np.concatenate([self.values, more.values]))
 
     def packed(self) -> bytes:
@@ -193,13 +138,7 @@ class Labels:
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Labels:
-        """Return what was packed.
-
-        Examples
-        --------
-        >>> Labels.unpacked(Labels.read([3, 1, 2**60], "labels").packed()).values.tolist()
-        [3, 1, 1152921504606846976]
-        """
+        """Return what was packed."""
         facts = json.loads(zlib.decompress(packed))
         kind = str(facts["kind"])
         return cls(kind, np.array(facts["values"], object if kind == TEXT else facts["type"]))
@@ -209,15 +148,7 @@ _HINT = "Use a list such as [0, 1, 1] or ['cat', 'dog']."
 
 
 def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
-    """Return where two columns agree; what is missing agrees with nothing.
-
-    Examples
-    --------
-    >>> same(Labels.read([1, 2**60 + 1], "a"), Labels.read([1.0, 2.0**60], "b")).tolist()
-    [True, False]
-    >>> same(Labels.read(["1"], "a"), Labels.read([1], "b")).tolist()
-    [False]
-    """
+    """Return where two columns agree; what is missing agrees with nothing."""
     if a.kind != b.kind:
         return np.zeros(len(a), np.bool_)
     if a.kind == TEXT:
@@ -341,15 +272,7 @@ def _missing(value: object) -> bool:
 
 
 def same_rows(a: Any, b: Any) -> bool:
-    """Return whether both hold the same values; what is missing is like what is missing.
-
-    Examples
-    --------
-    >>> same_rows([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]]))
-    True
-    >>> same_rows([[1, 2], [3, 4]], [[3, 4], [1, 2]])
-    False
-    """
+    """Return whether both hold the same values; what is missing is like what is missing."""
     if a is b:
         return True
     if hasattr(a, "nnz") and hasattr(b, "nnz"):

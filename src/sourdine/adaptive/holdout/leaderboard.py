@@ -55,27 +55,13 @@ class Ladder:
     ----------
     step
         The spacing.
-
-    Examples
-    --------
-    >>> ladder = Ladder(Fraction(1, 20))
-    >>> ladder.top, ladder.rung(Fraction(7, 10)), ladder.ends(14)
-    (20, 14, (0.7, 0.75))
-    >>> [str(ladder.chance(climb, room=2, visited=0, skipped=0)) for climb in (1, 2)]
-    ['4/5', '1/5']
     """
 
     step: Fraction
 
     @classmethod
     def for_rows(cls, n: int) -> Ladder:
-        """Return steps of a standard error or more, rounded up to 0.1, 0.05, 0.02, 0.01 and so on.
-
-        Examples
-        --------
-        >>> [str(Ladder.for_rows(n).step) for n in (400, 5000, 10_000, 10**6)]
-        ['1/20', '1/100', '1/100', '1/1000']
-        """
+        """Return steps of a standard error or more, rounded up to 0.1, 0.05, 0.02, 0.01, ..."""
         steps = [Fraction(k, 10**power) for power in range(1, 13) for k in (5, 2, 1)]
         return cls(next((s for s in reversed(steps) if s >= 0.5 / sqrt(n)), Fraction(1, 2)))
 
@@ -85,13 +71,7 @@ class Ladder:
         return floor(1 / self.step)
 
     def said(self, score: float) -> str:
-        """Return a score with the digits of the grid.
-
-        Examples
-        --------
-        >>> Ladder(Fraction(1, 20)).said(0.7), Ladder(Fraction(1, 2)).said(1.0)
-        ('0.70', '1.0')
-        """
+        """Return a score with the digits of the grid."""
         _, _, digits = f"{float(self.step):.12f}".rstrip("0").partition(".")
         return f"{score:.{len(digits)}f}"
 
@@ -106,19 +86,7 @@ class Ladder:
     def chance(
         self, climb: int, *, room: int, visited: int, skipped: int, least: int = 1
     ) -> Fraction:
-        """Return the chance by which a climb is charged.
-
-        Parameters
-        ----------
-        climb
-            By how many rungs.
-        room
-            How many rungs there are above the leader.
-        visited, skipped
-            How many rungs were, above the first leader's.
-        least
-            The shortest climb that leads.
-        """
+        """Return the chance by which a climb is charged."""
         past, missed, found, shorter = visited + skipped, Fraction(1), Fraction(0), Fraction(1)
         for k in range(room):
             if k == least - 1:
@@ -449,17 +417,7 @@ class Leaderboard(Displayable):
 def board_sheet(
     teams: Sequence[Team], ladder: Ladder, *, led: int, bits: float, bar: float | None
 ) -> Sheet:
-    """Return what is printed of a leaderboard.
-
-    Parameters
-    ----------
-    teams, ladder
-        All of them, the leader first; and the grid of their scores.
-    led, bits
-        How many submissions led, and what all answers cost.
-    bar
-        The least score that leads now; None if none does any more.
-    """
+    """Return what is printed of a leaderboard."""
     tries = sum(team.tries for team in teams)
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
     following = (
@@ -547,21 +505,7 @@ SEALED = "sealed"
 
 
 def sealed_lines(board: Leaderboard, secret: bytes) -> list[tuple[str, Row]]:
-    """Return the first lines of a journal for a leaderboard: its terms, a seal, its step.
-
-    Parameters
-    ----------
-    board
-        On a guard in memory that was asked nothing.
-    secret
-        The key of the seal, 16 bytes or more, which must not be in the journal.
-
-    Examples
-    --------
-    >>> board = Leaderboard(GuardedHoldout([0, 1] * 500, error=0.1))
-    >>> [table for table, _ in sealed_lines(board, bytes(16))]
-    ['terms', 'sealed', 'board']
-    """
+    """Return the first lines of a journal for a leaderboard: its terms, a seal, its step."""
     guard = board.guard
     facts = {
         "loss": guard._loss.facts(),
@@ -584,15 +528,7 @@ def is_sealed(transaction: AnyTransaction, labels: Labels, secret: bytes) -> boo
 
 
 def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboard:
-    """Return the leaderboard that a journal keeps.
-
-    Parameters
-    ----------
-    journal
-        One that began with `sealed_lines`.
-    labels
-        Those that were sealed; without them, what was told can be read, and nothing asked.
-    """
+    """Return the leaderboard that a journal keeps."""
     ledger = TranscriptLedger.open(journal)
     try:
         facts = journal.turn(sealed_facts)

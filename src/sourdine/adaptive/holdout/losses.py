@@ -192,13 +192,7 @@ SHOWN = 5
 
 
 def read_classes(classes: object, labels: Labels) -> tuple[Any, ...]:
-    """Return the classes, of the kind of the labels; whether all labels are among them is private.
-
-    Examples
-    --------
-    >>> read_classes(["0", "1"], Labels.read([1, 1, 0], "labels"))
-    (0, 1)
-    """
+    """Return the classes, of the kind of the labels; whether these are among them is private."""
     example = [0, 1] if labels.kind == NUMBER else ["yes", "no"]
     hint = "Use {classes} from public knowledge."
     if not isinstance(classes, (list, tuple)) or len(classes) < 2:
@@ -329,12 +323,6 @@ def stands_out(d: NDArray[np.float64], margin: float, dependence: Dependence, na
 
     The standard error is that of independent rows, widened as the declared dependence widens
     Hoeffding's bound.
-
-    Examples
-    --------
-    >>> d = np.array([1.0] * 12 + [-1.0] * 6 + [0.0] * 82)
-    >>> stands_out(d, 1.0, Iid(), 5.0), stands_out(d, 1.0, Blocks(9), 5.0)
-    (True, False)
     """
     n = len(d)
     wider = dependence.width(n, nats) / Iid().width(n, nats)
@@ -343,14 +331,7 @@ def stands_out(d: NDArray[np.float64], margin: float, dependence: Dependence, na
 
 
 def log_evidence(d: NDArray[np.float64], block: int = 1) -> float:
-    r"""Return :math:`\ln E`, the evidence that the expectation of the average is above 0.
-
-    Examples
-    --------
-    >>> d = np.array([1.0] * 40 + [-1.0] * 5 + [0.0] * 955)
-    >>> round(log_evidence(d), 2), round(log_evidence(-d), 2)
-    (12.16, -0.65)
-    """
+    r"""Return :math:`\ln E`, the evidence that the expectation of the average is above 0."""
     logs = np.array([np.log1p(stake * d).sum() for stake in STAKES]) / block
     most = logs.max()
     return float(most + log(np.exp(logs - most).mean()))

@@ -49,13 +49,7 @@ class Categories(Protocol):
 
 
 class Numbers:
-    """Numbers, or booleans: the nearest, the lower of two, the first for what is no number.
-
-    Examples
-    --------
-    >>> Numbers(np.array([0, 10, 20])).places(Column.of([4, 15, "99", None])).tolist()
-    [0, 1, 2, 0]
-    """
+    """Numbers, or booleans: the nearest, the lower of two, the first for what is no number."""
 
     kind = NUMBERS
 
@@ -77,14 +71,7 @@ class Numbers:
 
 
 class Words:
-    """Words and other things: the one of the same text, and None for anything else.
-
-    Examples
-    --------
-    >>> cities = Words(["ulm", "bonn"], "words")
-    >>> cities.values.tolist(), cities.places(Column.of(["bonn", "Ulm"])).tolist()
-    (['ulm', 'bonn', None], [1, 2])
-    """
+    """Words and other things: the one of the same text, and None for anything else."""
 
     def __init__(self, listed: list[Any], kind: str) -> None:
         self.kind = kind
@@ -100,16 +87,7 @@ class Words:
 
 
 class Dates:
-    """Dates and times, in UTC if they have a zone: the equal one, and NaT for anything else.
-
-    Examples
-    --------
-    >>> days = Dates([date(2026, 5, 1), date(2026, 5, 2)])
-    >>> days.values.astype(str).tolist()
-    ['2026-05-01', '2026-05-02', 'NaT']
-    >>> days.places(Column.of(["2026-05-02", datetime(2026, 5, 2, 10, 30)])).tolist()
-    [1, 2]
-    """
+    """Dates and times, in UTC if they have a zone: the equal one, and NaT for anything else."""
 
     kind = DATES
 
@@ -129,13 +107,7 @@ class Dates:
 
 
 def read_categories(name: object, given: Any) -> Categories:
-    """Return the categories of a column: a list, a range, an array, an index or a series.
-
-    Examples
-    --------
-    >>> read_categories("flag", [False, True]).values.dtype
-    dtype('bool')
-    """
+    """Return the categories of a column: a list, a range, an array, an index or a series."""
     listed = _different(name, _listed(name, given))
     there = [x for x in listed if x is not None]
     if there and all(isinstance(x, (Real, np.bool_)) for x in there):
@@ -402,15 +374,7 @@ class Evidence(Protocol):
 
 
 class Cells:
-    """Rows counted in the cells of a universe; queries are vectors over the cells.
-
-    Examples
-    --------
-    >>> from sourdine.adaptive.query_server.evidence import Universe
-    >>> rows = Cells(Universe.read(4), np.array([0, 1, 1, 3]))
-    >>> rows.average(rows.read(lambda code: code > 0))
-    0.75
-    """
+    """Rows counted in the cells of a universe; queries are vectors over the cells."""
 
     __slots__ = ("_codes", "counts", "law", "universe")
 
@@ -453,12 +417,6 @@ class Rows:
     A query that raises, warns or returns the wrong shape on private rows counts as 0 for all of
     them, and values beyond 0 and 1 are clipped: its failure would tell about them, and say so to
     nobody. *Checked by* ``test_a_query_that_fails_on_private_rows_says_nothing``.
-
-    Examples
-    --------
-    >>> ages = Rows(np.array([38, 41, 65]))
-    >>> round(ages.average(lambda age: age > 40), 3), ages.average(lambda age: 1 / 0)
-    (0.667, 0.0)
     """
 
     __slots__ = ("_rows", "n")

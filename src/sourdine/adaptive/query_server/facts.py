@@ -103,13 +103,6 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
 
     All of them but complements where there are few categories; single ones of many words, and of
     many numbers or dates the first ones in their order.
-
-    Examples
-    --------
-    >>> sets_of(np.array([30, 10, 20]), words=False).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]
-    >>> len(sets_of(np.arange(100), words=False)), len(sets_of(np.arange(100), words=True))
-    (99, 100)
     """
     size = len(values)
     if size <= SUBSETS:
@@ -306,23 +299,7 @@ def volunteer(
     most: float,
     charge: Callable[[Fraction, Fraction | None], bool],
 ) -> list[Fact]:
-    """Tell facts, charge them and return them; the hypothesis is moved to agree with them.
-
-    Parameters
-    ----------
-    evidence
-        The rows, counted in cells.
-    hypothesis
-        What is moved.
-    threshold
-        The server's error.
-    most
-        The most bits that all facts may cost, and the word that there are no more of them.
-    charge
-        Charges one over a chance, if there is room for it and for its second argument, and returns
-        whether there was; None charges in any case. So the word that there are no more facts is
-        always paid: room for it is kept.
-    """
+    """Tell facts, charge them and return them; the hypothesis is moved to agree with them."""
     there, facts, spent = evidence.counts > 0, list[Fact](), 0.0
     seen = evidence.law[there]
     told = Disclosed(evidence.universe, hypothesis.law, threshold)

@@ -84,16 +84,6 @@ class Weights:
         The weights, which sum to one.
     stock
         The most that the divergence of any sample from the prior can be.
-
-    Examples
-    --------
-    >>> hypothesis = Weights(4)
-    >>> first = np.array([1.0, 0.0, 0.0, 0.0])
-    >>> hypothesis.guess(first)
-    0.25
-    >>> hypothesis.move(hypothesis.tilt(first, 0.7))
-    >>> hypothesis.law.round(6).tolist()
-    [0.7, 0.1, 0.1, 0.1]
     """
 
     __slots__ = ("_log", "law", "stock")
@@ -201,27 +191,7 @@ def halves(
     groups: Sequence[object] | NDArray[np.generic] | None = None,
     source: Source = noise.SYSTEM,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows that guess and the rows that check, drawn by chance, whole blocks together.
-
-    Parameters
-    ----------
-    n
-        How many rows there are.
-    dependence
-        Rows must be independent, or come in blocks. Half of a Markov chain's rows know the other
-        half, and are no chain of the same eigenvalue: such parts must be given, far enough apart
-        that the checking rows concentrate whatever the training rows are.
-    groups
-        The block of each row, public; without it, blocks are runs of ``size`` rows.
-    source
-        Where chance comes from.
-
-    Examples
-    --------
-    >>> train, check = halves(6, Blocks(3))
-    >>> sorted([train.tolist(), check.tolist()])
-    [[0, 1, 2], [3, 4, 5]]
-    """
+    """Draw the rows that guess and the rows that check, whole blocks together."""
     if isinstance(dependence, Iid) and groups is None:
         block = np.arange(n)
     elif isinstance(dependence, (Iid, Blocks)):

@@ -66,18 +66,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    r"""The cells beyond a threshold :math:`\alpha` around a guess, within the query's range.
-
-    Examples
-    --------
-    >>> gaps = Gaps(guess=0.5, threshold=0.125)
-    >>> gaps.cell(0.9), gaps.cell(0.26)
-    (2, -1)
-    >>> gaps.ends(2), gaps.ends(-1)
-    ((0.875, 1.0), (0.125, 0.375))
-    >>> gaps.steps()
-    [1, 2, -1, -2]
-    """
+    r"""The cells beyond a threshold :math:`\alpha` around a guess, within the query's range."""
 
     guess: float
     threshold: float
@@ -105,18 +94,7 @@ class Gaps:
 
 
 class ToldCells:
-    """How often each cell was told, and the levels that the next one is charged for.
-
-    Examples
-    --------
-    >>> told, all_cells = ToldCells(), [Cell(1), Cell(-1), Cell(2)]
-    >>> told.levels(Cell(1), all_cells)
-    3
-    >>> for _ in range(9):
-    ...     told.add(Cell(1))
-    >>> [told.levels(cell, all_cells) for cell in all_cells]
-    [2, 21, 21]
-    """
+    """How often each cell was told, and the levels that the next one is charged for."""
 
     __slots__ = ("_counts",)
 
@@ -133,15 +111,7 @@ class ToldCells:
         return -(-total // least)
 
     def bound(self, cells: list[Cell], more: int) -> int:
-        """Return the most that a cell can count for as the last of ``more`` surprises.
-
-        Parameters
-        ----------
-        cells
-            Those of a query from 0 to 1 with the guess 0; another guess has at most 4 more.
-        more
-            How many surprises come, whichever.
-        """
+        """Return the most that a cell can count for as the last of ``more`` surprises."""
         fresh = [_fresh(cell) for cell in cells]
         told = self._counts.total() + more - 1
         return -(-(ONE * (told + 2) + sum(fresh)) // min(fresh))
@@ -343,15 +313,6 @@ class Costs:
     r"""What a search and a value cost where ``hard`` of each share a budget.
 
     Three quarters of epsilon go to the search, whose noise is the larger.
-
-    Examples
-    --------
-    >>> costs = Costs.share(ONE_GUARANTEE, hard=10)
-    >>> costs.search, costs.value, costs.pure
-    (Fraction(3, 40), Fraction(1, 40), Fraction(1, 1))
-    >>> costs = Costs.share(Concentrated(0.125, SUBSTITUTE), hard=10)
-    >>> round(float(costs.search), 6), round(float(costs.pure), 6)
-    (0.15, 2.0)
     """
 
     search: Fraction

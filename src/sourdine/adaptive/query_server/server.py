@@ -225,17 +225,7 @@ class Left(Displayable):
 
 
 def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
-    """Return what can be asked before the next half-width passes an error.
-
-    Parameters
-    ----------
-    error
-        The half-width.
-    ledger
-        What was told so far.
-    levels
-        Given a number of further surprises, among how many levels the last counts at most.
-    """
+    """Return what can be asked before the next half-width passes an error."""
     spent = ledger.spent
 
     def fits(surprises: int, nods: int) -> bool:

@@ -42,11 +42,6 @@ def hll_bytes(error: float, beta: float) -> int:
     A power of two with :math:`1.04\,z_{\delta/2}/\sqrt m \le \alpha`, its standard error times the
     normal quantile: its error is close to normal. (That a keyed sketch keeps its law is proved;
     this size of it is an approximation, 3 in 2000 for 1 in 1000 at 16 registers.)
-
-    Examples
-    --------
-    >>> hll_bytes(0.25, 0.05), hll_bytes(0.02, 0.05)
-    (128, 16384)
     """
     from scipy.special import ndtri
 
@@ -58,11 +53,6 @@ def ams_bytes(error: float, beta: float) -> int:
     r"""Return the counters of a tug-of-war sketch, eight bytes each.
 
     :math:`2 e^{-r(\epsilon^2/4 - \epsilon^3/6)} \le \delta` rows (Achlioptas 2003).
-
-    Examples
-    --------
-    >>> ams_bytes(0.1875, 0.01)
-    5512
     """
     return 8 * ceil(log(2 / beta) / (error**2 / 4 - error**3 / 6))
 
@@ -77,11 +67,6 @@ def flips_needed(growth: float, error: float) -> int:
     \alpha/2`; each change multiplies it by :math:`1 + \alpha/2` and more; and the last is within
     :math:`e` of a value :math:`g` times that of the first. The bound is reached. *Checked by*
     ``test_the_flips_of_a_rising_value``.
-
-    Examples
-    --------
-    >>> flips_needed(1e10, 0.25)
-    197
     """
     e = error / 5
     return 1 + floor(log(growth * (1 + e) / (1 - e)) / log(1 + error / 2))
@@ -478,13 +463,7 @@ def advise(
 
 
 def size(memory: int) -> str:
-    """Return bytes as a person reads them.
-
-    Examples
-    --------
-    >>> size(640), size(12_345), size(1_600_000_000)
-    ('640 B', '12 kB', '1.6 GB')
-    """
+    """Return bytes as a person reads them."""
     amount = float(memory)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if amount < 999.5 or unit == "TB":

@@ -326,11 +326,6 @@ def step_divergence(sample: int, copies: int, epsilon0: float) -> float:
     :math:`B/B'` lies between :math:`u` and :math:`u e^{\varepsilon_0}` with mean 1, so its variance
     is :math:`(u e^{\varepsilon_0} - 1)(1 - u) \le \sinh^2(\varepsilon_0/2)` at most. ∎
     *Checked by* ``test_one_step_says_no_more_than_the_bound``.
-
-    Examples
-    --------
-    >>> round(step_divergence(25, 200, 2.0), 4), step_divergence(400, 400, 0.1) <= 0.1**2 / 8
-    (0.0529, True)
     """
     if epsilon0 > _LOUD:
         return epsilon0
@@ -347,11 +342,6 @@ def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells
     r"""Return the chance, at most, that a step with some wrong copies ends in a wrong cell.
 
     .. math:: \mathrm{E}\min\bigl(1, (m - 1) e^{-\varepsilon_0(s/2 - W)/2}\bigr)
-
-    Examples
-    --------
-    >>> f"{stray(25, 200, 0, 2.0, cells=25):.1e}", f"{stray(25, 200, 40, 2.0, cells=25):.1e}"
-    ('8.9e-05', '6.6e-02')
     """
     from scipy.special import gammaln
 

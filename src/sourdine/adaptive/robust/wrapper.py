@@ -83,16 +83,6 @@ class PrivateMedian:
         Values below it count as 0, as negative ones and NaN do; above 1e300 they count as that.
     start
         Where the first window is centred.
-
-    Examples
-    --------
-    >>> from sourdine.noise import SYSTEM
-    >>> median = PrivateMedian(epsilon0=10, error=0.25, window=12, least=1.0, start=100.0)
-    >>> round(median.look(np.full(100, 120.0), SYSTEM), 1)
-    116.6
-    >>> looks = [median.look(np.full(100, 500.0), SYSTEM) for _ in range(3)]
-    >>> looks[:2], round(looks[2], 1)
-    ([None, None], 499.7)
     """
 
     __slots__ = ("_cell", "_least", "_mechanism", "_ratio", "_window")
@@ -179,14 +169,6 @@ class Switching:
         Values below it count as 0.
     start
         The answer before the first.
-
-    Examples
-    --------
-    >>> shown = Switching(error=0.25, least=1.0, start=0.0)
-    >>> [shown.left_by(y) for y in (0.0, 100.0, 110.0, 113.0)]
-    [False, True, False, True]
-    >>> shown.answer
-    113.0
     """
 
     __slots__ = ("_factor", "_least", "answer")
@@ -442,11 +424,6 @@ def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:
 
     The first steps of Fisher's and Yates's shuffle. *Checked by*
     ``test_every_sample_is_as_likely_as_another``.
-
-    Examples
-    --------
-    >>> sorted(drawn_of(5, 5)), len(set(drawn_of(5, 3)))
-    ([0, 1, 2, 3, 4], 3)
     """
     places = list(range(copies))
     if sample == copies:

@@ -47,15 +47,7 @@ def is_whole(item: object) -> TypeGuard[int]:
 
 
 def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
-    r"""Return the canonical bytes of an item.
-
-    Examples
-    --------
-    >>> encoded(258), encoded("été"), encoded(None)
-    (b'i\x02\x01', b's\xc3\xa9t\xc3\xa9', b'n')
-    >>> encoded(0.0) == encoded(-0.0), encoded(1.0) == encoded(1), encoded(np.int8(1)) == encoded(1)
-    (True, False, True)
-    """
+    r"""Return the canonical bytes of an item."""
     match item:
         case str():
             return b"s" + item.encode("utf-8", "surrogatepass")
@@ -105,11 +97,6 @@ class Signs:
     ----------
     .. [1] NIST, "SHA-3 standard: permutation-based hash and extendable-output functions",
        FIPS 202, 2015.
-
-    Examples
-    --------
-    >>> Signs(8, seed=1).bits("apple").tolist()
-    [1, 0, 1, 1, 1, 1, 1, 1]
     """
 
     __slots__ = ("_digest_bytes", "_keyed", "seed", "width")
@@ -373,13 +360,7 @@ MOST_LOOKS = MOST_WIDTH = 1 << 50
 
 
 def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: float) -> int:
-    r"""Return the most looks for which all answers are within ``error``, but for ``beta``.
-
-    Examples
-    --------
-    >>> proved_looks(width=20_000, noise=0.06, clip=20, error=0.25, beta=0.05)
-    0
-    """
+    r"""Return the most looks for which all answers are within ``error``, but for ``beta``."""
 
     def holds(looks: int) -> bool:
         return any(
@@ -463,11 +444,6 @@ def survived_answers(*, width: int, noise: float, error: float) -> int:
     at the most. What that leaves of ``error`` must hold the noise of one answer, which is
     relative to what the answer is driven to. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps`` and, at full size, ``benchmarks/f2.py``.
-
-    Examples
-    --------
-    >>> survived_answers(width=20_000, noise=0.06, error=0.25)
-    10743
     """
     noisy = ONE_SIDED * sqrt(noise**2 + 2 / width)
     room = (error - noisy) / (1 + noisy)

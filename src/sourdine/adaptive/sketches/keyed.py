@@ -56,15 +56,7 @@ LENGTH: Final = 8 << 56
 
 
 def siphash(word: int, key: bytes) -> int:
-    """Return SipHash-2-4 of a 64-bit word, read as eight little-endian bytes.
-
-    Examples
-    --------
-    The designers' test vector for eight bytes:
-
-    >>> hex(siphash(0x0706050403020100, bytes(range(16))))
-    '0x93f5f5799a932462'
-    """
+    """Return SipHash-2-4 of a 64-bit word, read as eight little-endian bytes."""
     v0, v1, v2, v3 = _start(key)
     for block, rounds in ((word & MASK, 2), (LENGTH, 2), (0, 4)):
         if rounds == 4:
@@ -86,14 +78,7 @@ def siphash(word: int, key: bytes) -> int:
 
 
 def siphash_many(words: Words, key: bytes) -> Words:
-    """Return `siphash` of each word.
-
-    Examples
-    --------
-    >>> key = bytes(range(16))
-    >>> int(siphash_many(np.array([7], np.uint64), key)[0]) == siphash(7, key)
-    True
-    """
+    """Return `siphash` of each word."""
     start = _start(key)
     out = np.empty(len(words), np.uint64)
     for i in range(0, len(words), CHUNK):

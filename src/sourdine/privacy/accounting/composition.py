@@ -160,19 +160,7 @@ class Tilted:
     def ends(
         self, weight: Floats, offset: int, position: Fraction, most: float
     ) -> tuple[float, float]:
-        r"""Return two ends of :math:`\sum_j w_j P_j`, for weights that hold the tilt.
-
-        Parameters
-        ----------
-        weight
-            :math:`w_j e^{-\theta(j - x)}` for consecutive points j.
-        offset
-            Where the weights begin in ``y``.
-        position
-            :math:`x`, in steps.
-        most
-            A bound on all weights, in the window or not.
-        """
+        r"""Return two ends of :math:`\sum_j w_j P_j`, for weights that hold the tilt."""
         y = self.y[offset : offset + len(weight)]
         value, norm = float((weight * y).sum()), _norm(weight)
         dot = 32 * ULP * norm * self._size

@@ -106,16 +106,7 @@ class Pair:
 
 
 def dominating(part: Part, *, present: bool = True) -> Pair:
-    """Return a pair that dominates one draw of a part.
-
-    Parameters
-    ----------
-    part
-        Any part but a range, which has no single worst pair, and a delta. A range on a sample is
-        treated as a pure guarantee.
-    present
-        For parts on a sample: whether the law with the record comes first.
-    """
+    """Return a pair that dominates one draw of a part."""
     if part.of is not None:
         inner = Part.pure(part.of.size) if part.of.kind == "range" else part.of
         return dominating(inner).sampled(part.size, present=present)
@@ -447,14 +438,7 @@ class Laid:
 
 
 def is_on(pair: Pair, step: Fraction) -> bool:
-    """Whether all losses are lattice points, exactly.
-
-    Examples
-    --------
-    >>> pair = Pair.on(Fraction(1, 10), np.array([-1, 1]), np.array([0.4, 0.6]), 0)
-    >>> is_on(pair, Fraction(1, 20)), is_on(pair, Fraction(1, 7))
-    (True, False)
-    """
+    """Whether all losses are lattice points, exactly."""
     return bool(pair.unit) and (pair.unit / step).denominator == 1
 
 
@@ -507,13 +491,7 @@ def _between(
 
 
 def common_unit(units: Iterable[Fraction]) -> Fraction:
-    """Return the largest rational of which all are whole multiples; 0 for none.
-
-    Examples
-    --------
-    >>> common_unit([Fraction(1, 10), Fraction(49, 500)])
-    Fraction(1, 500)
-    """
+    """Return the largest rational of which all are whole multiples; 0 for none."""
 
     def both(x: Fraction, y: Fraction) -> Fraction:
         below = lcm(x.denominator, y.denominator)
@@ -527,11 +505,6 @@ def lattice_step(pairs: Iterable[tuple[Pair, int]], ranges: Counter[Fraction]) -
 
     It is the common unit of the losses, where that is not too fine; otherwise a spacing that
     keeps as many of the largest losses on the lattice as possible.
-
-    Parameters
-    ----------
-    pairs, ranges
-        The pairs and ranges to compose, and how often each occurs.
     """
     drawn = list(pairs)
     exact = common_unit([*(pair.unit for pair, _ in drawn), *ranges])

@@ -49,11 +49,6 @@ def pure(epsilon: Fraction, a: Fraction) -> Fraction:
     r"""Return the price of a pure guarantee: that of randomised response.
 
     .. math:: \varepsilon - \frac{1}{a-1}\ln\frac{1 + e^{-\varepsilon}}{1 + e^{-(2a-1)\varepsilon}}
-
-    Examples
-    --------
-    >>> round(float(pure(Fraction(1, 10), Fraction(5))), 6)  # at most 5 epsilon^2 / 2 = 0.025
-    0.024189
     """
     if epsilon > HUGE:
         return up(epsilon)
@@ -69,11 +64,6 @@ def ranged(eta: Fraction, a: Fraction) -> Fraction:
 
     .. math::
         \ln\frac{(a-1)(1 - x^a)}{a\,(x - x^a)} - \frac{1}{a-1}\ln\frac{a(1 - x)}{1 - x^a}.
-
-    Examples
-    --------
-    >>> round(float(ranged(Fraction(1, 10), Fraction(5))), 6)  # at most 5 eta^2 / 8 = 0.00625
-    0.006232
     """
     if eta > HUGE:
         return up(eta)
@@ -91,12 +81,6 @@ def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
 
     .. math::
         \varepsilon - \frac{1}{a-1}\ln\frac{1 + z}{1 + (1 - z)\frac{y - y^\Delta}{1-y} + y^\Delta}
-
-    Examples
-    --------
-    >>> one, many = (float(laplace(d, Fraction(10 * d), Fraction(5))) for d in (1, 1000))
-    >>> round(one, 6), round(many, 6)  # a count, a mean
-    (0.024189, 0.023455)
     """
     epsilon, rate = shift / scale, (2 * a - 1) / scale
     if epsilon > HUGE:
@@ -139,17 +123,6 @@ def sampled(
         1 + \frac{a(a-1)q^2}{2}\,\frac{e^{D_2} - 1}{(1 - q + qe^{-\varepsilon})^{a+1}},
 
     by Taylor; and :math:`D_a(Q \| (1-q)Q + qP) \le q D_a(Q \| P)`, by convexity.
-
-    Parameters
-    ----------
-    inner
-        The price of the mechanism, by order.
-    epsilon
-        The largest loss of the mechanism; ``None`` if there is none.
-    q
-        The rate.
-    a
-        The order.
     """
     whole = floor(a)
     if whole > HIGHEST:
@@ -176,11 +149,6 @@ def sampled_pure(epsilon: Fraction, q: Fraction, a: Fraction) -> Fraction:
     .. math::
         \frac{z\,(1-q+q/z)^a + (1-q+qz)^a}{1+z}, \qquad
         \frac{z\,(1-q+q/z)^{1-a} + (1-q+qz)^{1-a}}{1+z}.
-
-    Examples
-    --------
-    >>> round(float(sampled_pure(Fraction(1), Fraction(1, 10), Fraction(9))), 6)
-    0.052892
     """
     if epsilon > HUGE:
         return up(epsilon)
@@ -206,11 +174,6 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
     r"""Return what prices at order :math:`a` may sum to, rounded down, at least 0.
 
     .. math:: R(a) = \varepsilon + \ln\frac{a}{a-1} - \frac{1}{a-1}\ln\frac{1}{a\delta}
-
-    Examples
-    --------
-    >>> round(float(allowance(Fraction(3), Fraction(1, 10**6), Fraction(9))), 5)
-    1.6655
     """
     gained, odds = epsilon + Real.of(a / (a - 1)).log(), a * delta
     if odds <= 1:
@@ -506,13 +469,7 @@ def _sampled(part: Part, a: Fraction) -> Fraction:
 
 
 def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
-    """Return parts as a tuple; a single part is accepted.
-
-    Examples
-    --------
-    >>> len(read_parts(Part.pure(1))), len(read_parts([]))
-    (1, 0)
-    """
+    """Return parts as a tuple; a single part is accepted."""
     several = (parts,) if isinstance(parts, Part) else tuple(parts)
     for part in several:
         if not isinstance(part, Part):
@@ -524,28 +481,14 @@ def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
 
 
 def of_promise(promise: Guarantee) -> tuple[Part, ...]:
-    """Return the parts of a guarantee of which nothing else is known.
-
-    Examples
-    --------
-    >>> print(*of_promise(Guarantee(1, 1e-6)), sep="; ")
-    epsilon 1; delta 1e-06
-    """
+    """Return the parts of a guarantee of which nothing else is known."""
     epsilon = promise.exact_epsilon()
     pure = (Part.pure(epsilon),) if epsilon else ()
     return (*pure, Part.delta(promise.delta)) if promise.delta else pure
 
 
 def plain(parts: Iterable[Part] | Part) -> tuple[Fraction | None, Fraction]:
-    """Return the sums of plain epsilons (``None`` if one has none) and of own deltas.
-
-    Examples
-    --------
-    >>> plain([Part.pure(0.1, times=3), Part.delta(1e-6)])
-    (Fraction(3, 10), Fraction(1, 1000000))
-    >>> plain([Part.gaussian(1, 100)])
-    (None, Fraction(0, 1))
-    """
+    """Return the sums of plain epsilons (``None`` if one has none) and of own deltas."""
     epsilon: Fraction | None = Fraction(0)
     delta = Fraction(0)
     for part in read_parts(parts):
@@ -563,20 +506,6 @@ def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
     post-processing of one by :math:`K` at scale :math:`b`. Other parts of one epsilon are replaced
     by a pure guarantee, and lists that do not match by ``promise``. *Checked by*
     ``test_the_widest_of_several_lists``.
-
-    Parameters
-    ----------
-    promise
-        The guarantee that all of them satisfy.
-    options
-        The lists.
-
-    Examples
-    --------
-    >>> print(*widest(Guarantee(1), (Part.laplace(4, 4),), (Part.laplace(6, 6),)))
-    discrete Laplace noise of scale 2, moved by 2
-    >>> print(*widest(Guarantee(1), (Part.range(1),), (Part.range(0.5, times=2),)))
-    epsilon 1
     """
     if len({len(parts) for parts in options}) > 1:
         return of_promise(promise)
@@ -606,11 +535,6 @@ def of_any_shift(promise: Guarantee, parts: tuple[Part, ...]) -> tuple[Part, ...
 
     Discrete Laplace noise is then pure, at the same epsilon; with Gaussian noise only the
     guarantee itself remains.
-
-    Examples
-    --------
-    >>> print(*of_any_shift(Guarantee(1), (Part.laplace(40, 80), Part.range(0.5))), sep="; ")
-    epsilon 0.5; a range of 0.5
     """
     if any(part.kind == "gaussian" for part in parts):
         return of_promise(promise)
@@ -626,14 +550,6 @@ def on_sample(parts: Iterable[Part] | Part, rate: Number) -> tuple[Part, ...]:
     A single draw keeps its kind. Several share the sample, so they become one pure guarantee, or
     one of zCDP where no epsilon holds; own deltas shrink with the rate. *Checked by*
     ``test_what_shares_a_sample_is_one_part``.
-
-    Examples
-    --------
-    >>> [part] = on_sample(Part.laplace(1, 1), 0.1)
-    >>> print(part)
-    discrete Laplace noise of scale 1, moved by 1, on a sample of rate 0.1
-    >>> print(*on_sample([Part.pure(0.5), Part.range(0.5)], 0.1))
-    epsilon 1, on a sample of rate 0.1
     """
     q, several = number(rate, "rate", above=0, most=1), read_parts(parts)
     drawn = [part for part in several if part.kind != "delta"]
@@ -654,13 +570,6 @@ def replaced(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     Epsilons, ranges and shifts double, :math:`\rho` is multiplied by four. Randomised response and
     parts on a sample become pure guarantees. If there is a delta, all becomes one guarantee of
     :math:`(2\varepsilon, (1 + e^\varepsilon)\delta)`.
-
-    Examples
-    --------
-    >>> print(*replaced([Part.range(0.1), Part.laplace(1, 10)]), sep="; ")
-    a range of 0.2; discrete Laplace noise of scale 10, moved by 2
-    >>> print(*replaced([Part.range(1), Part.delta(1e-6)]), sep="; ")
-    epsilon 2; delta 3.71829e-06
     """
     several = read_parts(parts)
     epsilon, delta = plain(several)
