@@ -108,13 +108,8 @@ def offline(
             mine = still()
         candidate += 1
         if candidate - START > PATIENCE * (len(found) + 10):
-            raise ParameterError(
-                "base",
-                "be large enough for the sketch to miss some items",
-                given(base),
-                "Use {base}.",
-                base=10 * base,
-            )
+            must = "be large enough for the sketch to miss some items"
+            raise ParameterError("base", must, given(base), "Use {base}.", base=10 * base)
     return np.array([*range(base), *found], np.int64)
 
 
@@ -126,12 +121,8 @@ def _wound_back(sketch: Any) -> Callable[[], DistinctSketch]:
     if hasattr(sketch, "__copy__"):
         kept = copy(sketch)
         return lambda: copy(kept)
-    raise ParameterTypeError(
-        "factory",
-        "return a sketch that can be copied",
-        kind(sketch),
-        "Use offline(lambda: datasketches.hll_sketch(12)).",
-    )
+    hint = "Use offline(lambda: datasketches.hll_sketch(12))."
+    raise ParameterTypeError("factory", "return a sketch that can be copied", kind(sketch), hint)
 
 
 class LowHigh(NamedTuple):
@@ -446,12 +437,8 @@ def draw(
         Where to save the picture; the ending says how (png, svg, pdf, html).
     """
     if not 1 <= len(curves) <= len(COLOURS):
-        raise ParameterError(
-            "curves",
-            f"hold 1 to {len(COLOURS)} curves",
-            f"{len(curves)}",
-            "Plot fewer curves at once.",
-        )
+        must = f"hold 1 to {len(COLOURS)} curves"
+        raise ParameterError("curves", must, f"{len(curves)}", "Plot fewer curves at once.")
     figure, axes = canvas(7.0, 4.2)
     axes.axhspan(1 - alpha, 1 + alpha, color=PALE, alpha=0.5, linewidth=0)
     axes.axhline(1, color=GREY, linewidth=0.8)
@@ -530,13 +517,8 @@ def weak_vertex(
     n = integer(n, "n", least=3)
     degree = integer(degree, "degree", least=1)
     if degree >= n:
-        raise ParameterError(
-            "degree",
-            f"be at most the number of other vertices ({n - 1})",
-            given(degree),
-            "Use {degree}.",
-            degree=n // 3,
-        )
+        must = f"be at most the number of other vertices ({n - 1})"
+        raise ParameterError("degree", must, given(degree), "Use {degree}.", degree=n // 3)
     generator(rng)
     core = {(u, v) for u in range(1, n) for v in range(u + 1, n) if rng.random() < density}
     hung = rng.choice(n - 1, degree, replace=False) + 1

@@ -41,19 +41,12 @@ def edge_of(n: int, u: int, v: int) -> Edge:
     try:
         a, b = sorted((index(u), index(v)))
     except TypeError as error:
-        raise ParameterTypeError(
-            "a vertex",
-            f"be a whole number from 0 to {n - 1}",
-            kind(_other(u, v)),
-            "Number the vertices from 0, such as (0, 1).",
-        ) from error
+        must = f"be a whole number from 0 to {n - 1}"
+        hint = "Number the vertices from 0, such as (0, 1)."
+        raise ParameterTypeError("a vertex", must, kind(_other(u, v)), hint) from error
     if not 0 <= a < b < n:
-        raise ParameterError(
-            "an edge",
-            f"join two different vertices from 0 to {n - 1}",
-            f"({u}, {v})",
-            "Use (0, 1).",
-        )
+        must = f"join two different vertices from 0 to {n - 1}"
+        raise ParameterError("an edge", must, f"({u}, {v})", "Use (0, 1).")
     return a, b
 
 
@@ -80,12 +73,9 @@ def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
             "edges", "be omitted when a graph is given", "", "Use mincut(graph)."
         )
     if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
-        raise ParameterError(
-            "graph",
-            "be undirected, without loops, multiple edges or weights",
-            "",
-            "Use graph.as_undirected().simplify(), and del graph.es['weight'].",
-        )
+        must = "be undirected, without loops, multiple edges or weights"
+        hint = "Use graph.as_undirected().simplify(), and del graph.es['weight']."
+        raise ParameterError("graph", must, "", hint)
     size = integer(graph.vcount(), "the number of vertices", least=2)
     return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
 
@@ -102,13 +92,10 @@ def _pair(edge: Any) -> Edge:
     try:
         u, v = edge
     except (TypeError, ValueError) as error:
-        raise ParameterTypeError(
-            "an edge",
-            "be a pair of vertices, without a weight",
-            kind(edge),
-            "Use {edges}.",
-            edges=[(0, 1), (1, 2)],
-        ) from error
+        must = "be a pair of vertices, without a weight"
+        hint = "Use {edges}."
+        got = kind(edge)
+        raise ParameterTypeError("an edge", must, got, hint, edges=[(0, 1), (1, 2)]) from error
     return u, v
 
 
@@ -150,12 +137,8 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
     try:
         from igraph import Graph
     except ImportError as error:
-        raise MissingExtraError(
-            "graphs",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[graphs]'.",
-        ) from error
+        hint = "In the checkout, run pip install '.[graphs]'."
+        raise MissingExtraError("graphs", "be installed", "", hint) from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 
 
@@ -606,13 +589,9 @@ class RobustMinCut:
     ) -> None:
         self.n, self.edges = graph_of(graph, edges)
         if keep is not None and strength is not None:
-            raise ParameterTypeError(
-                "strength",
-                "be omitted when keep is given",
-                given_as(strength),
-                "Use {strength} without keep, or keep alone.",
-                strength=strength,
-            )
+            must = "be omitted when keep is given"
+            hint = "Use {strength} without keep, or keep alone."
+            raise ParameterTypeError("strength", must, given_as(strength), hint, strength=strength)
 
         def copy(seed: int) -> SkeletonMinCut | DynamicMinCut:
             if keep is not None:

@@ -40,12 +40,9 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
         return clipped(np.asarray(query(rows)), len(rows))
     vector = np.asarray(query)
     if rows.dtype.kind not in "iu":
-        raise ParameterTypeError(
-            "rows",
-            "be whole numbers if a query is a vector",
-            f"{rows.dtype}",
-            "Use rows.astype(int), or a function such as lambda rows: rows > 40.",
-        )
+        must = "be whole numbers if a query is a vector"
+        hint = "Use rows.astype(int), or a function such as lambda rows: rows > 40."
+        raise ParameterTypeError("rows", must, f"{rows.dtype}", hint)
     known = (rows >= 0) & (rows < vector.size)
     return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
 
@@ -62,13 +59,12 @@ def vector_of(query: Query, size: int) -> Values:
     """
     values = _floats(np.asarray(query(np.arange(size)) if callable(query) else query), size)
     if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
-        raise ParameterError(
-            "the values of a query",
-            "be between 0 and 1",
-            "NaN" if np.isnan(values).any() else "values outside",
-            "Use a condition such as lambda rows: rows > 40, or a fraction such as lambda "
-            "rows: rows / 100.",
+        hint = (
+            "Use a condition such as lambda rows: rows > 40, or a fraction such as lambda rows: "
+            "rows / 100."
         )
+        got = "NaN" if np.isnan(values).any() else "values outside"
+        raise ParameterError("the values of a query", "be between 0 and 1", got, hint)
     return np.clip(values, 0.0, 1.0)
 
 
@@ -79,17 +75,11 @@ def clipped(values: NDArray[Any], size: int) -> Values:
 
 def _floats(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
-        raise ParameterError(
-            "a query",
-            f"return one value for each of {size} rows",
-            f"an array of shape {values.shape}",
-            "Use a function such as lambda rows: rows > 40.",
-        )
+        must = f"return one value for each of {size} rows"
+        hint = "Use a function such as lambda rows: rows > 40."
+        raise ParameterError("a query", must, f"an array of shape {values.shape}", hint)
     if values.dtype.kind not in "biuf":
-        raise ParameterTypeError(
-            "the values of a query",
-            "be numbers or booleans",
-            f"{values.dtype}",
-            "Use a function such as lambda rows: rows > 40.",
-        )
+        must = "be numbers or booleans"
+        hint = "Use a function such as lambda rows: rows > 40."
+        raise ParameterTypeError("the values of a query", must, f"{values.dtype}", hint)
     return values.astype(np.float64)

@@ -87,13 +87,11 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
     given = _one_relation(guarantees, "parallel")
     if given is SUBSTITUTE:
         raise ParameterError(
-            "guarantees",
-            "hold for one record added or removed",
-            "SUBSTITUTE",
+            "guarantees", "hold for one record added or removed", "SUBSTITUTE",
             "A replaced record may change its group, and so the sizes of two groups. Use "
             "Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
             "relation=SUBSTITUTE).",
-        )
+        )  # fmt: skip
     moved = [g.under(given if relation is None else relation) for g in guarantees]
     if not all(g.is_finite for g in moved):
         return Guarantee.none(moved[0].relation)
@@ -176,13 +174,8 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
     """
     k, s = integer(times, "times", least=1), probability(slack, "slack")
     if k > _MOST:
-        raise ParameterError(
-            "times",
-            f"be at most {_MOST}",
-            given(k),
-            "Use {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
-            times=_MOST,
-        )
+        hint = "Use {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more."
+        raise ParameterError("times", f"be at most {_MOST}", given(k), hint, times=_MOST)
     if not Guarantee.read(guarantee).is_finite:
         return guarantee
     total = k * guarantee.exact_epsilon()
@@ -346,13 +339,8 @@ def _share(sample: object, n: object) -> Fraction:
     most = integer(n, "n", least=1)
     m = integer(sample, "sample", least=1)
     if m > most:
-        raise ParameterError(
-            "sample",
-            f"be at most n ({most})",
-            given(m),
-            "Use {sample} or less.",
-            sample=most,
-        )
+        must = f"be at most n ({most})"
+        raise ParameterError("sample", must, given(m), "Use {sample} or less.", sample=most)
     return Fraction(m, most)
 
 
@@ -362,12 +350,10 @@ def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -
         fits = guarantee.relation in {ADD_REMOVE, SUBSTITUTE}
         other += "_allowance" if name.endswith("allowance") else ""
         raise ParameterError(
-            "guarantee",
-            f"hold for {relation.description}",
-            guarantee.relation.name,
+            "guarantee", f"hold for {relation.description}", guarantee.relation.name,
             f"{reason}, so {name} needs a guarantee under {relation.name}. "
             + (f"Use {other}(...)." if fits else "A local guarantee needs no sample of a curator."),
-        )
+        )  # fmt: skip
 
 
 # ---- What a guarantee leaves to an adversary who wants to learn about one person -----------------

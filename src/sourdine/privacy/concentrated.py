@@ -182,12 +182,9 @@ class Concentrated:
         """
         epsilon = Guarantee.read(guarantee).exact_epsilon()
         if not guarantee.is_pure:
-            raise ParameterError(
-                "guarantee",
-                "have delta 0",
-                f"delta {shown(guarantee.delta)}",
-                "Use compose_advanced(guarantee, times, slack) to compose such guarantees.",
-            )
+            must = "have delta 0"
+            hint = "Use compose_advanced(guarantee, times, slack) to compose such guarantees."
+            raise ParameterError("guarantee", must, f"delta {shown(guarantee.delta)}", hint)
         return cls(epsilon**2 / 2, guarantee.relation)
 
     @classmethod
@@ -233,19 +230,11 @@ class Concentrated:
 
     def __add__(self, other: Concentrated) -> Concentrated:
         if not isinstance(other, Concentrated):
-            raise ParameterTypeError(
-                "other",
-                "be a Concentrated",
-                given(other),
-                "Use Concentrated.from_pure(guarantee) for a pure guarantee.",
-            )
+            hint = "Use Concentrated.from_pure(guarantee) for a pure guarantee."
+            raise ParameterTypeError("other", "be a Concentrated", given(other), hint)
         if self.relation is not other.relation:
-            raise ParameterError(
-                "relation",
-                f"be {self.relation.name}",
-                other.relation.name,
-                "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE.",
-            )
+            hint = "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE."
+            raise ParameterError("relation", f"be {self.relation.name}", other.relation.name, hint)
         return Concentrated(self.rho + other.rho, self.relation)
 
     def times(self, runs: int) -> Concentrated:
@@ -273,11 +262,6 @@ class Concentrated:
 def _inner(delta: object) -> Fraction:
     value = probability(delta, "delta", example=1e-6)
     if not 0 < value < 1:
-        raise ParameterError(
-            "delta",
-            "be above 0 and below 1",
-            given(delta),
-            "Use {delta}, or less than one over the number of records.",
-            delta=1e-6,
-        )
+        hint = "Use {delta}, or less than one over the number of records."
+        raise ParameterError("delta", "be above 0 and below 1", given(delta), hint, delta=1e-6)
     return value

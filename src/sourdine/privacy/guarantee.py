@@ -226,12 +226,8 @@ class Guarantee:
         """  # noqa: E501
         if isinstance(self.epsilon, Fraction):
             return self.epsilon
-        raise ParameterError(
-            "epsilon",
-            "be finite",
-            str(self),
-            "Draw from the system's source, not from a seeded one.",
-        )
+        hint = "Draw from the system's source, not from a seeded one."
+        raise ParameterError("epsilon", "be finite", str(self), hint)
 
     def covers(self, other: Guarantee) -> bool:
         """Whether this guarantee implies the other: same relation, no more epsilon, no more delta.
@@ -286,14 +282,11 @@ class Guarantee:
             if not isinstance(twice.epsilon, Fraction):
                 return Guarantee.none(wanted)
             return Guarantee(twice.epsilon, twice.delta, wanted)
-        raise ParameterError(
-            "relation",
-            f"be {_reachable(self.relation)}",
-            wanted.name,
-            f"A guarantee for {self.relation.description} does not bound "
-            f"{wanted.description}. Ask the mechanism for its guarantee under "
-            f"{wanted.name}.",
+        hint = (
+            f"A guarantee for {self.relation.description} does not bound {wanted.description}. Ask "
+            f"the mechanism for its guarantee under {wanted.name}."
         )
+        raise ParameterError("relation", f"be {_reachable(self.relation)}", wanted.name, hint)
 
     def to_dict(self) -> dict[str, str]:
         """Return strings for JSON; the numbers are exact, such as ``"1/3"`` or ``"inf"``.
@@ -491,23 +484,16 @@ class Budget:
         sourdine.errors.BudgetExceededError: Budget exceeded by 'mean of age': requested epsilon=2, 1 of 1 remaining. Use epsilon=1 or less.
         """  # noqa: E501
         if os.getpid() != self._process:
-            raise BudgetExceededError(
-                "a budget",
-                "A budget cannot be spent in a forked process.",
-                "",
-                "Spend before the fork, or share one ledger between processes.",
-            )
+            must = "A budget cannot be spent in a forked process."
+            hint = "Spend before the fork, or share one ledger between processes."
+            raise BudgetExceededError("a budget", must, "", hint)
         with self._lock:
             self._spent = afterwards(self._total, self._spent, Guarantee.read(guarantee), label)
         return guarantee.under(self._total.relation)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise ParameterTypeError(
-            "a budget",
-            "A budget cannot be copied.",
-            "",
-            "Pass the budget itself: a copy could be spent again.",
-        )
+        hint = "Pass the budget itself: a copy could be spent again."
+        raise ParameterTypeError("a budget", "A budget cannot be copied.", "", hint)
 
     def _repr_html_(self) -> str:
         return f"<span>{self.spent} spent of {self._total}</span>"
@@ -519,13 +505,8 @@ class Budget:
 def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
-        raise ParameterError(
-            "delta",
-            "be below 1",
-            str(delta),
-            "Use {delta}, or less than one over the number of records.",
-            delta=0,
-        )
+        hint = "Use {delta}, or less than one over the number of records."
+        raise ParameterError("delta", "be below 1", str(delta), hint, delta=0)
     return total
 
 
@@ -602,11 +583,8 @@ def _refusal(
             begin += f" and reserve={shown(wanted)}"
         hint, tries = f"The total holds no {name}: {begin}, or use a method without it.", {}
     by = f" by {label!r}" if label else ""
-    return BudgetExceededError(
-        name,
-        f"Budget exceeded{by}: requested {name}={shown(wanted)}, "
-        f"{shown(left, up=False)} of {shown(whole)} remaining.",
-        shown(wanted),
-        hint,
-        **tries,
+    must = (
+        f"Budget exceeded{by}: requested {name}={shown(wanted)}, {shown(left, up=False)} of "
+        f"{shown(whole)} remaining."
     )
+    return BudgetExceededError(name, must, shown(wanted), hint, **tries)

@@ -176,12 +176,8 @@ def _one_column(labels: object, name: str) -> Frame:
     except ParameterTypeError as error:
         raise error.renamed(data=name) from None
     if len(frame.columns) != 1:
-        raise ParameterError(
-            name,
-            "be a single column",
-            f"{len(frame.columns)} columns",
-            "Use Frame(data)['y'] for the column named y.",
-        )
+        hint = "Use Frame(data)['y'] for the column named y."
+        raise ParameterError(name, "be a single column", f"{len(frame.columns)} columns", hint)
     return frame
 
 
@@ -200,16 +196,16 @@ def _too_long(name: str) -> ParameterError:
 
 def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
     texts = ["" if cell is None else cell.strip() for cell in cells]
-    written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]
+    written = texts
+    if not reading.is_standard:  # numbers as Python writes them, where marks were declared for them
+        numbers = map(reading.number, texts)
+        written = [t if x is None else repr(x) for t, x in zip(texts, numbers, strict=True)]
     if kind == NUMBER:
         row = next((i for i, text in enumerate(written, start=1) if not is_written(text)), None)
         if row is not None:
-            raise ParameterError(
-                name,
-                "be numbers, like the labels",
-                f"another value in row {row} of the file",
-                "Write a number in each row.",
-            )
+            must = "be numbers, like the labels"
+            hint = "Write a number in each row."
+            raise ParameterError(name, must, f"another value in row {row} of the file", hint)
         return _of_objects([read_written(text) for text in written], name)
     there = [text for text in written if not is_gap(text)]
     if kind is None and there and all(map(is_written, there)):
@@ -221,18 +217,17 @@ def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading:
     return Labels(TEXT, words)
 
 
-def _rewritten(text: str, reading: Reading) -> str:
-    """Return a number as Python writes it, where marks or symbols were declared for it."""
-    number = reading.number(text)
-    return text if number is None else repr(number)
-
-
 def _of_objects(values: list[Any], name: str) -> Labels:
     there = [value for value in values if not _missing(value)]
     if there and all(isinstance(value, str) for value in there):
         texts = np.empty(len(values), object)
         texts[:] = [None if _missing(value) else str(value) for value in values]
-        return Labels(TEXT, _written(texts, name))
+        try:
+            "".join(map(str, there)).encode()  # a file can hold them
+        except UnicodeEncodeError:
+            must, hint = "be valid Unicode strings", "Decode the original bytes again."
+            raise ParameterError(name, must, "an unpaired surrogate", hint) from None
+        return Labels(TEXT, texts)
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
         mixed = any(isinstance(value, str) for value in there)
         got = "a mixture" if mixed else "other values"
@@ -245,20 +240,6 @@ def _of_objects(values: list[Any], name: str) -> Labels:
         return Labels(NUMBER, np.array(floats, np.float64))
     except OverflowError:
         raise _too_long(name) from None
-
-
-def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return texts that a file can hold, all of them."""
-    try:
-        "".join(text for text in texts.tolist() if text is not None).encode()
-    except UnicodeEncodeError:
-        raise ParameterError(
-            name,
-            "be valid Unicode strings",
-            "an unpaired surrogate",
-            "Decode the original bytes again.",
-        ) from None
-    return texts
 
 
 def _missing(value: object) -> bool:

@@ -13,7 +13,7 @@ from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.guard import GuardedHoldout, read_guard
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
-from sourdine.adaptive.holdout.store import BOARD, GUARD, SUBMISSIONS, Entry, FileStore
+from sourdine.adaptive.holdout.store import BOARD, GUARD, SUBMISSIONS, Entry, Store
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import ANSWERS, kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
@@ -49,13 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """A grid of scores from 0 to 1.
-
-    Parameters
-    ----------
-    step
-        The spacing.
-    """
+    """A grid of scores from 0 to 1, by the spacing."""
 
     step: Fraction
 
@@ -86,7 +80,11 @@ class Ladder:
     def chance(
         self, climb: int, *, room: int, visited: int, skipped: int, least: int = 1
     ) -> Fraction:
-        """Return the chance by which a climb is charged."""
+        """Return the chance by which a climb by so many rungs is charged.
+
+        There is ``room`` rungs above the leader, who visited and skipped as many above the first;
+        the shortest climb that leads is ``least``.
+        """
         past, missed, found, shorter = visited + skipped, Fraction(1), Fraction(0), Fraction(1)
         for k in range(room):
             if k == least - 1:
@@ -102,10 +100,11 @@ class Ladder:
         The first costs the logarithm of the number of rungs; the climbs of the others cost most if
         they go from the lowest rung to the highest.
         """
+        if leads <= 0:
+            return 0.0
         climbs = leads - 1
-        if climbs <= 0:
-            return log2(self.top + 1) * (leads > 0)
-        return log2(self.top + 1) + kt_bits(climbs, max(self.top - climbs, 0))
+        later = kt_bits(climbs, max(self.top - climbs, 0)) if climbs else 0.0
+        return log2(self.top + 1) + later
 
 
 # ---- The picture of a leaderboard: each team's best score with its interval ----------------------
@@ -166,6 +165,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
 
 
 HALF = Fraction(1, 2)
+ENDS = ("value", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,12 @@ class Leaderboard(Displayable):
 
     def _entered(self, name: str, reached: Callable[[], int]) -> Standing:
         """Enter a submission, in one turn, from the step that it reaches."""
-        _require_name(name)
+        if not isinstance(name, str) or not name.strip():
+            got = "an empty string" if isinstance(name, str) else kind(name)
+            raise ParameterError("name", "be a string", got, "Name the team, such as 'anna'.")
+        if not name.isprintable():
+            must, got = "contain printable characters only", "a line break or a control character"
+            raise ParameterError("name", must, got, "Name the team, such as 'anna'.")
         guard = self.guard
 
         def asked(turn: Turn) -> Entry:
@@ -338,13 +343,8 @@ class Leaderboard(Displayable):
             "step": float(self.step),
             "confidence": float(1 - self.guard.ledger.beta),
             "teams": [
-                {
-                    "name": team.name,
-                    "tries": team.tries,
-                    "value": team.score and team.score.value,
-                    "lower": team.score and team.score.lower,
-                    "upper": team.score and team.score.upper,
-                }
+                {"name": team.name, "tries": team.tries}
+                | {end: team.score and getattr(team.score, end) for end in ENDS}
                 for team in self.teams
             ],
         }
@@ -373,7 +373,11 @@ class Leaderboard(Displayable):
                 bits = turn.bit(rung >= bar, what, claim=False, limited=False)
             if rung < bar:
                 return Entry(name, None, None, bits)
-            chance = _chance(ladder, rung, bar, leads)
+            first, leader, visited = leads[0], leads[-1], len(leads) - 1
+            chance = ladder.chance(
+                rung - leader, least=bar - leader, room=ladder.top - leader, visited=visited,
+                skipped=leader - first - visited,
+            )  # fmt: skip
         bits += turn.unlikely(chance, f"score of {name}")
         least, most = ladder.ends(rung)
         ends = turn.interval(least)[0], turn.interval(most)[1]
@@ -420,11 +424,9 @@ def board_sheet(
     """Return what is printed of a leaderboard."""
     tries = sum(team.tries for team in teams)
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
-    following = (
-        "no score can take the lead any more"
-        if bar is None
-        else f"a score of {ladder.said(bar)} or more takes the lead"
-    )
+    following = "no score can take the lead any more"
+    if bar is not None:
+        following = f"a score of {ladder.said(bar)} or more takes the lead"
     return Sheet(
         heads=("team", "score", "interval", "tries"),
         lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
@@ -440,50 +442,20 @@ def team_cells(team: Team, ladder: Ladder) -> tuple[str, str]:
     return ladder.said(team.score.value), interval_text(least, most)
 
 
-def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:
-    first, leader, visited = leads[0], leads[-1], len(leads) - 1
-    return ladder.chance(
-        rung - leader,
-        least=bar - leader,
-        room=ladder.top - leader,
-        visited=visited,
-        skipped=leader - first - visited,
-    )
-
-
 def _too_wide(limit: float, width: float) -> BudgetExceededError:
     return BudgetExceededError(
         "a score",
-        f"Budget exceeded: the score could be off by {width:.4g} if the submission "
-        f"leads, above the limit of {limit:g}.",
-        f"{width:.4g}",
-        "Nothing was answered. Use fresh data.",
-    )
-
-
-def _require_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip():
-        got = "an empty string" if isinstance(name, str) else kind(name)
-        raise ParameterError("name", "be a string", got, "Name the team, such as 'anna'.")
-    if not name.isprintable():
-        raise ParameterError(
-            "name",
-            "contain printable characters only",
-            "a line break or a control character",
-            "Name the team, such as 'anna'.",
-        )
+        f"Budget exceeded: the score could be off by {width:.4g} if the submission leads, above "
+        f"the limit of {limit:g}.", f"{width:.4g}", "Nothing was answered. Use fresh data.",
+    )  # fmt: skip
 
 
 def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
     """Refuse another step than that of a board that was begun."""
     if typed is not None and kept is not None and typed != kept:
-        raise ParameterError(
-            "step",
-            f"be {float(kept):g}, the step the leaderboard was created with",
-            f"{float(typed):g}",
-            "Use {step}, or omit it.",
-            step=kept,
-        )
+        must = f"be {float(kept):g}, the step the leaderboard was created with"
+        hint = "Use {step}, or omit it."
+        raise ParameterError("step", must, f"{float(typed):g}", hint, step=kept)
 
 
 # ---- Guards whose labels are kept elsewhere: the journal has a seal of them, and no label --------
@@ -528,7 +500,7 @@ def is_sealed(transaction: AnyTransaction, labels: Labels, secret: bytes) -> boo
 
 
 def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboard:
-    """Return the leaderboard that a journal keeps."""
+    """Return the leaderboard that a journal keeps; without labels it can be read, not asked."""
     ledger = TranscriptLedger.open(journal)
     try:
         facts = journal.turn(sealed_facts)
@@ -536,7 +508,7 @@ def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboar
         guard = GuardedHoldout(kept, loss=loss_of(facts["loss"]), ledger=ledger)
     except LookupError:
         raise journal.refusal("its seal cannot be read") from None
-    guard._store = FileStore()
+    guard._store = Store()
     return Leaderboard(guard)
 
 

@@ -40,19 +40,15 @@ class Loss(ABC):
 
     def levels(self, n: int) -> int:
         """Return how many values the exact average over n rows can have, as a float."""
-        del n
         return 1 << 62
 
     def read(self, given: object, name: str, labels: Labels) -> Labels:
         """Return predictions, or say what is wrong with them; nothing said depends on a label."""
         column = Labels.read(given, name, labels.kind)
         if column.kind != labels.kind:
-            raise ParameterTypeError(
-                name,
-                f"be {labels.kind}s, like the labels",
-                f"{column.kind}s",
-                "Convert them first: 1 and '1' are different labels.",
-            )
+            must = f"be {labels.kind}s, like the labels"
+            hint = "Convert them first: 1 and '1' are different labels."
+            raise ParameterTypeError(name, must, f"{column.kind}s", hint)
         return column
 
     def fractional(self, labels: Labels) -> bool:
@@ -100,12 +96,8 @@ class ZeroOne(Loss):
                     f"{', ...' if len(self.classes) > SHOWN else ''}. Nothing was charged.",
                 )
         elif column.fractional and not self.fractional(labels):
-            raise ParameterError(
-                name,
-                "be labels, such as 0 or 1",
-                "fractions",
-                "Use (p > 0.5).astype(int) if p are probabilities.",
-            )
+            hint = "Use (p > 0.5).astype(int) if p are probabilities."
+            raise ParameterError(name, "be labels, such as 0 or 1", "fractions", hint)
         return column
 
     def levels(self, n: int) -> int:
@@ -119,8 +111,8 @@ class ZeroOne(Loss):
         return any(isinstance(one, float) and not one.is_integer() for one in self.classes)
 
     def facts(self) -> dict[str, Any]:
-        listed = {} if self.classes is None else {"classes": list(self.classes)}
-        return {**Loss.facts(self), **listed}
+        named = {"name": self.name}
+        return named if self.classes is None else {**named, "classes": list(self.classes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +165,15 @@ class Own(Loss):
         """Return predictions of any kind, such as probabilities of classes in two axes."""
         if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf":
             return Labels(NUMBER, given.astype(np.float64))
-        del labels
         return Labels.read(given, name)
 
     def facts(self) -> dict[str, Any]:
         """Refuse: a function cannot be kept in a file."""
-        raise ParameterError(
-            "loss",
-            "be 'zero-one' or 'absolute' in a file",
-            "a function",
-            "Use GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger "
-            "with a path.",
+        hint = (
+            "Use GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger with a "
+            "path."
         )
+        raise ParameterError("loss", "be 'zero-one' or 'absolute' in a file", "a function", hint)
 
 
 SHOWN = 5
@@ -205,59 +194,49 @@ def read_classes(classes: object, labels: Labels) -> tuple[Any, ...]:
         found = Labels.read(list(classes), "classes")
     values = tuple(found.values.tolist())
     if found.kind != labels.kind or not found.complete or len(set(values)) < len(values):
-        raise ParameterError(
-            "classes", f"be distinct {labels.kind}s, like the labels", given(classes), hint,
-            classes=example,
-        )  # fmt: skip
+        must = f"be distinct {labels.kind}s, like the labels"
+        raise ParameterError("classes", must, given(classes), hint, classes=example)
     return values
 
 
 def read_loss(loss: object, scale: Number | None, labels: Labels, classes: object = None) -> Loss:
     """Return the loss that was asked for."""
-    if classes is not None and loss != ZeroOne.name:
-        raise ParameterError(
-            "classes", "be omitted unless the loss is 'zero-one'", "", "Omit {classes}.",
-            classes=LEFT_OUT,
-        )  # fmt: skip
+    named = loss if isinstance(loss, str) else None
+
+    def only_for(one: str, name: str) -> ParameterError:
+        must = f"be omitted unless the loss is {one!r}"
+        return ParameterError(name, must, "", f"Omit {{{name}}}.", **{name: LEFT_OUT})
+
+    if classes is not None and named != "zero-one":
+        raise only_for("zero-one", "classes")
     if isinstance(loss, Loss):
         return loss
-    if isinstance(loss, str) and loss == "absolute":
+    if scale is not None and named != "absolute":
+        raise only_for("absolute", "scale")
+    if named == "absolute":
         if labels.kind != NUMBER:
-            raise ParameterTypeError(
-                "labels",
-                "be numbers for the loss 'absolute'",
-                "strings",
-                "Use {loss}.",
-                loss="zero-one",
-            )
+            must = "be numbers for the loss 'absolute'"
+            raise ParameterTypeError("labels", must, "strings", "Use {loss}.", loss="zero-one")
         if scale is None:
-            raise ParameterError(
-                "scale",
-                "be given for the loss 'absolute'",
-                "",
-                "Pass the distance that counts as entirely wrong, such as {scale}.",
-                scale=10,
-            )
+            must = "be given for the loss 'absolute'"
+            hint = "Pass the distance that counts as entirely wrong, such as {scale}."
+            raise ParameterError("scale", must, "", hint, scale=10)
         return Absolute(scale)
-    if scale is not None:
-        raise ParameterError(
-            "scale",
-            "be omitted unless the loss is 'absolute'",
-            "",
-            "Omit {scale}.",
-            scale=LEFT_OUT,
-        )
-    if isinstance(loss, str) and loss == "zero-one":
+    if named == "zero-one":
         return ZeroOne(None if classes is None else read_classes(classes, labels))
-    if callable(loss):
-        return _tried(Own(loss), labels)
-    raise ParameterError(
-        "loss",
-        "be 'zero-one', 'absolute' or a function of predictions and labels",
-        given(loss),
-        "Use {loss}.",
-        loss="zero-one",
-    )
+    if not callable(loss):
+        must = "be 'zero-one', 'absolute' or a function of predictions and labels"
+        raise ParameterError("loss", must, given(loss), "Use {loss}.", loss="zero-one")
+    return _tried(Own(loss), labels)
+
+
+def _tried(loss: Own, labels: Labels) -> Own:
+    shape = np.shape(loss.apply(labels, labels))
+    if shape != (len(labels),):
+        must = f"return one value for each of {len(labels)} rows"
+        hint = "Pass a function, such as lambda p, y: (p - y) ** 2."
+        raise ParameterError("loss", must, f"an array of shape {shape}", hint)
+    return loss
 
 
 def loss_of(facts: dict[str, Any]) -> Loss:
@@ -266,18 +245,6 @@ def loss_of(facts: dict[str, Any]) -> Loss:
         return Absolute(fraction(facts["scale"]))
     classes = facts.get("classes")
     return ZeroOne(None if classes is None else tuple(classes))
-
-
-def _tried(loss: Own, labels: Labels) -> Own:
-    shape = np.shape(loss.apply(labels, labels))
-    if shape != (len(labels),):
-        raise ParameterError(
-            "loss",
-            f"return one value for each of {len(labels)} rows",
-            f"an array of shape {shape}",
-            "Pass a function, such as lambda p, y: (p - y) ** 2.",
-        )
-    return loss
 
 
 def _bounded(losses: Losses) -> Losses:
@@ -343,7 +310,6 @@ def proves_progress(d: NDArray[np.float64], dependence: Dependence, nats: float)
     By evidence for independent rows or blocks; else by the declared concentration of averages.
     """
     if isinstance(dependence, (Iid, Blocks)):
-        block = dependence.size if isinstance(dependence, Blocks) else 1
-        return log_evidence(d, block) >= nats
+        return log_evidence(d, dependence.size) >= nats
     lower, _ = dependence.interval((float(d.mean()) + 1) / 2, len(d), nats)
     return lower > 0.5

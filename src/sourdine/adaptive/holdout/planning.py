@@ -206,14 +206,13 @@ def plan_leaderboard(
     most = integer(leads, "leads", least=1)
     ladder = Ladder.for_rows(n) if step is None else Ladder(number(step, "step", above=0, most=1))
     if most > (limit := min(many, ladder.top + 1)):
-        raise ParameterError(
-            "leads",
-            f"be at most {limit}, as each lead takes a submission and a step of the scores",
-            str(most),
-            "Use {leads}.",
-            leads=limit,
-        )
-    lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
+        must = f"be at most {limit}, as each lead takes a submission and a step of the scores"
+        raise ParameterError("leads", must, str(most), "Use {leads}.", leads=limit)
+    lines = []
+    for yes in range(most):  # what was told before each lead, at most
+        no = many - 1 - yes if yes else 0
+        spent = Spent(yes + no + yes, yes, no, ladder.most_bits(yes), yes)
+        lines.append((f"{_nth(yes + 1)} lead", spent))
     spacing = float(ladder.step)
     labels = f"{grouped(str(ledger.n))} labels"
     said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {labels}"
@@ -262,10 +261,8 @@ def plan_queries(
     many = integer(queries, "queries", least=1)
     most = integer(surprises, "surprises", least=0)
     if most > many:
-        raise ParameterError(
-            "surprises", f"be at most {many}, as many as queries", str(most), "Use {surprises}.",
-            surprises=many,
-        )  # fmt: skip
+        must = f"be at most {many}, as many as queries"
+        raise ParameterError("surprises", must, str(most), "Use {surprises}.", surprises=many)
     threshold = read_error(error)
     facts = float(at_least(volunteer, "volunteer", 0))
     claims = (MOST_FACTS + 1) * (facts > 0)
@@ -274,20 +271,11 @@ def plan_queries(
     before = Spent(claims, 0, 0, facts, claims)
     likely = min(most, many // 2)  # as many of either are the dearest
     after = Spent(claims + many, likely, many - likely, facts + told, claims + many + most)
-    widths = [
-        _width(ledger, what, spent, 2 * threshold, n)
-        for what, spent in (("first answer", before), ("last answer", after))
-    ]
+    told_before = {"first answer": before, "last answer": after}
+    widths = [_width(ledger, what, x, 2 * threshold, n) for what, x in told_before.items()]
     said = "1 query" if many == 1 else f"{grouped(str(many))} queries"
     title = f"{said}, {most} of them surprises, about {grouped(str(n))} rows"
     return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths)
-
-
-def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
-    """Return what was told before the score of the j-th lead, at most."""
-    yes = j - 1
-    no = submissions - 1 - yes if yes else 0
-    return Spent(yes + no + yes, yes, no, ladder.most_bits(yes), yes)
 
 
 def _plan(
@@ -299,7 +287,15 @@ def _plan(
 ) -> WidthPlan:
     widths = [_width(ledger, what, spent, step, ledger.n) for what, spent in lines]
     what, spent = lines[-1]
-    n = ledger.n if error is None else max(ledger.n, _rows_for(ledger, spent, step, error))
+    n = ledger.n
+    if error is not None:
+        wanted = positive(error, "error")
+        goal = wanted - rational(step, "step") / 2  # half a step of the error is that of the grid
+        if goal <= 0:
+            must = f"be above {step / 2:g}, half a step of the scores"
+            hint = "Use {error}, or take a finer grid."
+            raise ParameterError("error", must, f"{float(wanted):g}", hint, error=step)
+        n = max(n, ledger.rows_for(goal, spent))
     if added := n - ledger.n:
         widths.append(_width(ledger, f"{what}, {counted(added, 'row')} added", spent, step, n))
     return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths, added)
@@ -309,20 +305,6 @@ def _width(ledger: TranscriptLedger, what: str, spent: Spent, step: float, n: in
     low, _ = ledger.interval_after(spent, NEAR, n=n)
     _, high = ledger.interval_after(spent, min(NEAR + step, 1.0), n=n)
     return Width(what, spent.bits, ledger.halfwidth_after(spent, n=n) + step / 2, (high - low) / 2)
-
-
-def _rows_for(ledger: TranscriptLedger, spent: Spent, step: float, error: Number) -> int:
-    """Return how many rows it takes; half a step of the error is that of the grid."""
-    goal = positive(error, "error") - rational(step, "step") / 2
-    if goal <= 0:
-        raise ParameterError(
-            "error",
-            f"be above {step / 2:g}, half a step of the scores",
-            f"{float(positive(error, 'error')):g}",
-            "Use {error}, or take a finer grid.",
-            error=step,
-        )
-    return ledger.rows_for(goal, spent)
 
 
 def _nth(j: int) -> str:

@@ -334,11 +334,10 @@ class Custom(Dependence):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
-            raise ParameterTypeError(
-                "a custom dependence", "be a name and a function of n and t",
-                f"{kind(self.name)} and {kind(self.function)}",
-                "Use Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25).",
-            )  # fmt: skip
+            must = "be a name and a function of n and t"
+            hint = "Use Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25)."
+            got = f"{kind(self.name)} and {kind(self.function)}"
+            raise ParameterTypeError("a custom dependence", must, got, hint)
 
     def width(self, n: int, nats: float) -> float:
         """Return what the function says; what is not a number says nothing, as infinity does."""

@@ -368,10 +368,9 @@ class TranscriptLedger:
         lines, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
         number = integer(answer, "answer", least=1)
         if number > len(lines):
-            raise ParameterError(
-                "answer", "be the number of an answer that was charged",
-                f"{number} of {len(lines)}", "Charge it first, such as charge_value(levels=101).",
-            )  # fmt: skip
+            must = "be the number of an answer that was charged"
+            hint = "Charge it first, such as charge_value(levels=101)."
+            raise ParameterError("answer", must, f"{number} of {len(lines)}", hint)
         before = lines[number - 2].spent if number > 1 else Spent()
         if lines[number - 1].spent.claims == before.claims:
             got = f"answer {number}, a yes or no"

@@ -119,13 +119,11 @@ def read_categories(name: object, given: Any) -> Categories:
 
 def _read_numbers(name: object, listed: list[Any]) -> Numbers:
     if None in listed or not all(map(isfinite, listed)):
-        raise ParameterError(
-            f"categories of {name!r}",
-            "be finite",
-            "one that is not",
-            "Remove the others: a row without a number is counted in the first category, "
-            "an infinite one in the first or last.",
+        hint = (
+            "Remove the others: a row without a number is counted in the first category, an "
+            "infinite one in the first or last."
         )
+        raise ParameterError(f"categories of {name!r}", "be finite", "one that is not", hint)
     values = np.asarray(listed)
     return Numbers(values if values.dtype.kind in "biuf" else values.astype(np.float64))
 
@@ -138,13 +136,10 @@ def _listed(name: object, categories: Any) -> list[Any]:
     elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         listed = list(values)
     else:
-        raise ParameterTypeError(
-            "universe",
-            f"list the categories of {name!r}",
-            kind(categories),
-            "Use {universe}, or a range.",
-            universe={name: ["a", "b"]},
-        )
+        must = f"list the categories of {name!r}"
+        hint = "Use {universe}, or a range."
+        got = kind(categories)
+        raise ParameterTypeError("universe", must, got, hint, universe={name: ["a", "b"]})
     return [None if _missing(x) else x for x in listed]
 
 
@@ -152,20 +147,14 @@ def _different(name: object, listed: list[Any]) -> list[Any]:
     try:
         many = len(set(listed))
     except TypeError as error:
+        must = "be strings, numbers or dates that can be compared"
         raise ParameterTypeError(
-            f"categories of {name!r}",
-            "be strings, numbers or dates that can be compared",
-            "",
-            "Use {universe}.",
-            universe={name: ["a", "b"]},
+            f"categories of {name!r}", must, "", "Use {universe}.", universe={name: ["a", "b"]}
         ) from error
     if not listed or many != len(listed):
-        raise ParameterError(
-            f"categories of {name!r}",
-            "be distinct, and at least one",
-            f"{len(listed)}, {many} of them distinct",
-            "List each category once.",
-        )
+        must = "be distinct, and at least one"
+        got = f"{len(listed)}, {many} of them distinct"
+        raise ParameterError(f"categories of {name!r}", must, got, "List each category once.")
     return listed
 
 
@@ -305,35 +294,24 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
     frame = Frame(data)
     if tuple(expected) == ("",):
         if len(frame.columns) != 1:
-            raise ParameterError(
-                "data",
-                "be one column of codes",
-                f"{len(frame.columns)} columns",
-                "Use {universe} for the columns of a frame.",
-                universe={"age": range(100)},
-            )
+            must = "be one column of codes"
+            hint = "Use {universe} for the columns of a frame."
+            got = f"{len(frame.columns)} columns"
+            raise ParameterError("data", must, got, hint, universe={"age": range(100)})
         return {"": _checked("", frame.column(), expected[""])}
     missing = [name for name in expected if name not in frame.columns]
     if missing:
-        raise ParameterError(
-            "data",
-            f"have a column {missing[0]!r}, which the universe names",
-            "",
-            f"{listed_columns(frame, missing[0])} Use {{universe}} with the names of columns.",
-        )
+        must = f"have a column {missing[0]!r}, which the universe names"
+        hint = f"{listed_columns(frame, missing[0])} Use {{universe}} with the names of columns."
+        raise ParameterError("data", must, "", hint)
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
 
 def _within_limit(size: int) -> None:
     if not 1 <= size <= MOST_CELLS:
-        raise ParameterError(
-            "universe",
-            f"have from 1 to {MOST_CELLS} cells",
-            given(size),
-            "Use fewer columns or coarser categories, or {guess}, and omit {universe}.",
-            guess="split",
-            universe=LEFT_OUT,
-        )
+        must = f"have from 1 to {MOST_CELLS} cells"
+        hint = "Use fewer columns or coarser categories, or {guess}, and omit {universe}."
+        raise ParameterError("universe", must, given(size), hint, guess="split", universe=LEFT_OUT)
 
 
 def _checked(name: str, column: Column, categories: Categories) -> Column:
@@ -341,12 +319,9 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
     holds = column.holds or ANYTHING
     if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
         what = f"the column {name!r}" if name else "data"
-        raise ParameterError(
-            what,
-            f"hold {categories.kind}, like its categories in the universe",
-            holds,
-            "Use categories of the column's type, or convert the column first.",
-        )
+        must = f"hold {categories.kind}, like its categories in the universe"
+        hint = "Use categories of the column's type, or convert the column first."
+        raise ParameterError(what, must, holds, hint)
     return column
 
 
@@ -427,12 +402,8 @@ class Rows:
 
     def read(self, query: Query) -> Query:
         if not callable(query):
-            raise ParameterTypeError(
-                "query",
-                "be a function of the rows",
-                kind(query),
-                "Use a function such as lambda rows: rows > 40, or give a universe.",
-            )
+            hint = "Use a function such as lambda rows: rows > 40, or give a universe."
+            raise ParameterTypeError("query", "be a function of the rows", kind(query), hint)
         return query
 
     def span(self, query: Query) -> tuple[float, float]:
@@ -444,12 +415,8 @@ class Rows:
         halves = (self.take(part) for part in np.array_split(np.arange(self.n), 2))
         apart = [np.asarray(query(half.handed())) for half in halves if half.n]
         if not np.allclose(np.concatenate(apart), values, rtol=0, atol=ROUNDING):
-            raise ParameterError(
-                "a query",
-                "depend on one row at a time",
-                "",
-                "Use a function such as lambda rows: rows > 40.",
-            )
+            hint = "Use a function such as lambda rows: rows > 40."
+            raise ParameterError("a query", "depend on one row at a time", "", hint)
         return values
 
     def average(self, query: Any) -> float:

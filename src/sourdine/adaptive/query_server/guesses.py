@@ -164,12 +164,8 @@ def _prior(size: int, prior: ArrayLike | None) -> Values:
         return np.full(size, 1 / size)
     weights = _floats(prior)
     if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
-        raise ParameterError(
-            "prior",
-            f"be {size} positive weights, one for each cell",
-            "",
-            "Add a small weight everywhere: a cell of weight 0 can never be learned.",
-        )
+        hint = "Add a small weight everywhere: a cell of weight 0 can never be learned."
+        raise ParameterError("prior", f"be {size} positive weights, one for each cell", "", hint)
     return np.asarray(weights / weights.sum())
 
 
@@ -197,21 +193,15 @@ def halves(
     elif isinstance(dependence, (Iid, Blocks)):
         block = _blocks(n, dependence, groups)
     else:
-        raise ParameterError(
-            "training",
-            f"be given for {dependence.name} rows",
-            "",
-            "A random half would depend on the other half. Use {training} with rows far "
-            "from the others.",
+        hint = (
+            "A random half would depend on the other half. Use {training} with rows far from the "
+            "others."
         )
+        raise ParameterError("training", f"be given for {dependence.name} rows", "", hint)
     many = int(block.max()) + 1 if n else 0
     if many < 2:
-        raise ParameterError(
-            "data",
-            "hold at least 2 independent blocks to be split",
-            f"{many}",
-            "Use {training} with rows of their own.",
-        )
+        must = "hold at least 2 independent blocks to be split"
+        raise ParameterError("data", must, f"{many}", "Use {training} with rows of their own.")
     chosen = np.zeros(many, bool)
     chosen[_shuffled(many, source)[: many // 2]] = True
     return np.flatnonzero(chosen[block]), np.flatnonzero(~chosen[block])
@@ -224,12 +214,9 @@ def _blocks(
         return np.arange(n) // (dependence.size if isinstance(dependence, Blocks) else 1)
     labels = np.asarray(groups)
     if labels.shape != (n,):
-        raise ParameterError(
-            "groups",
-            f"name the block of each of {n} rows",
-            f"an array of shape {labels.shape}",
-            "Use {groups} with one label for each row.",
-        )
+        must = f"name the block of each of {n} rows"
+        hint = "Use {groups} with one label for each row."
+        raise ParameterError("groups", must, f"an array of shape {labels.shape}", hint)
     return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
 
 
@@ -333,37 +320,17 @@ def _consistent(
     guess: object, universe: object, prior: object, training: object, groups: object
 ) -> None:
     if not callable(guess) and guess not in ("weights", "split"):
-        raise ParameterError(
-            "guess",
-            "be 'weights', 'split' or a function",
-            given(guess),
-            "Use {guess}.",
-            guess="split",
-        )
+        must = "be 'weights', 'split' or a function"
+        raise ParameterError("guess", must, given(guess), "Use {guess}.", guess="split")
     if guess == "weights" and universe is None:
-        raise ParameterError(
-            "universe",
-            "be given for the guess 'weights'",
-            "",
-            "Use {universe} for codes below 1000, a dict of categories for columns, or {guess}.",
-            universe=1000,
-            guess="split",
-        )
+        must = "be given for the guess 'weights'"
+        hint = "Use {universe} for codes below 1000, a dict of categories for columns, or {guess}."
+        raise ParameterError("universe", must, "", hint, universe=1000, guess="split")
     if guess != "weights" and prior is not None:
-        raise ParameterError(
-            "prior",
-            "be omitted unless the guess is 'weights'",
-            "",
-            "Omit {prior}.",
-            prior=LEFT_OUT,
-        )
+        must = "be omitted unless the guess is 'weights'"
+        raise ParameterError("prior", must, "", "Omit {prior}.", prior=LEFT_OUT)
     if guess != "split" and (training is not None or groups is not None):
         name = "training" if groups is None else "groups"
-        raise ParameterError(
-            name,
-            "be omitted unless the guess is 'split'",
-            "",
-            f"Omit {{{name}}}, or use {{guess}}.",
-            **{name: LEFT_OUT},
-            guess="split",
-        )
+        must = "be omitted unless the guess is 'split'"
+        hint = f"Omit {{{name}}}, or use {{guess}}."
+        raise ParameterError(name, must, "", hint, **{name: LEFT_OUT}, guess="split")

@@ -402,12 +402,11 @@ class PrivateLook:
         if not self._left:
             raise BudgetExceededError(
                 "surprises",
-                "Budget exceeded: all surprises that the privacy budget pays for "
-                f"({self.costs.hard}) are used.",
-                "",
-                "Nothing was answered. guess(query) still answers from the hypothesis, "
-                "without an interval.",
-            )
+                f"Budget exceeded: all surprises that the privacy budget pays for "
+                f"({self.costs.hard}) are used.", "",
+                "Nothing was answered. guess(query) still answers from the hypothesis, without an "
+                "interval.",
+            )  # fmt: skip
 
     def nats(self, answer: int) -> float:
         r"""Return :math:`I + \ln(i(i + 1) / \beta)` of the account of privacy."""
@@ -499,14 +498,12 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
 
     most = largest(lambda hard: error(hard) <= threshold / 2)
     if not most:
-        raise ParameterError(
-            "error",
-            f"be at least {2 * error(1):.3g} for this privacy and {n} rows",
-            f"{threshold:g}",
-            "The noise of a single surprise would hide it. Use a larger error or a larger "
-            "epsilon, or {hard} to accept this.",
-            hard=1,
+        must = f"be at least {2 * error(1):.3g} for this privacy and {n} rows"
+        hint = (
+            "The noise of a single surprise would hide it. Use a larger error or a larger epsilon, "
+            "or {hard} to accept this."
         )
+        raise ParameterError("error", must, f"{threshold:g}", hint, hard=1)
     return most
 
 
@@ -515,30 +512,17 @@ ONE_GUARANTEE = Guarantee(1, relation=SUBSTITUTE)
 
 def _read(privacy: object) -> Guarantee | Concentrated:
     if not isinstance(privacy, (Guarantee, Concentrated)):
-        raise ParameterTypeError(
-            "privacy",
-            "be a Guarantee or Concentrated",
-            kind(privacy),
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        must = "be a Guarantee or Concentrated"
+        hint = "Use {privacy}."
+        raise ParameterTypeError("privacy", must, kind(privacy), hint, privacy=ONE_GUARANTEE)
     if privacy.relation is not SUBSTITUTE:
-        raise ParameterError(
-            "privacy",
-            "be under SUBSTITUTE, since the number of rows is public",
-            privacy.relation.name,
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        must = "be under SUBSTITUTE, since the number of rows is public"
+        hint = "Use {privacy}."
+        raise ParameterError("privacy", must, privacy.relation.name, hint, privacy=ONE_GUARANTEE)
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
     if nothing or (isinstance(privacy, Guarantee) and not privacy.is_private):
-        raise ParameterError(
-            "privacy",
-            "be finite and above 0",
-            str(privacy),
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        must = "be finite and above 0"
+        raise ParameterError("privacy", must, str(privacy), "Use {privacy}.", privacy=ONE_GUARANTEE)
     return privacy
 
 

@@ -55,13 +55,9 @@ if TYPE_CHECKING:
 def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
     """Return how the rows depend on each other: what is declared, or the ledger's own."""
     if declared is not None and not isinstance(declared, Dependence):
-        raise ParameterTypeError(
-            "dependence",
-            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
-            kind(declared),
-            "Use {dependence}.",
-            dependence=Iid(),
-        )
+        must = "be Iid(), Markov(0.5), Blocks(10) or Custom(...)"
+        hint = "Use {dependence}."
+        raise ParameterTypeError("dependence", must, kind(declared), hint, dependence=Iid())
     if ledger is None:
         return Iid() if declared is None else declared
     if not isinstance(ledger, TranscriptLedger):
@@ -69,13 +65,9 @@ def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) 
             "ledger", "be a TranscriptLedger", kind(ledger), "Omit {ledger}.", ledger=LEFT_OUT
         )
     if declared is not None and declared.facts() != ledger.dependence.facts():
-        raise ParameterError(
-            "dependence",
-            f"be that of the ledger, {ledger.dependence.facts()}",
-            f"{declared.facts()}",
-            "Omit {dependence}.",
-            dependence=LEFT_OUT,
-        )
+        must = f"be that of the ledger, {ledger.dependence.facts()}"
+        hint = "Omit {dependence}."
+        raise ParameterError("dependence", must, f"{declared.facts()}", hint, dependence=LEFT_OUT)
     return ledger.dependence
 
 
@@ -88,13 +80,10 @@ def with_groups(
     largest = int(np.unique(np.asarray(groups), return_counts=True)[1].max(initial=1))
     size = dependence.size if isinstance(dependence, Blocks) else 1
     if size < largest and declared is not None:
-        raise ParameterError(
-            "dependence",
-            f"be Blocks of at least the largest group, {largest} rows",
-            f"{dependence.facts()}",
-            "Use {dependence}, or omit it.",
-            dependence=Blocks(largest),
-        )
+        must = f"be Blocks of at least the largest group, {largest} rows"
+        hint = "Use {dependence}, or omit it."
+        got = f"{dependence.facts()}"
+        raise ParameterError("dependence", must, got, hint, dependence=Blocks(largest))
     return Blocks(max(size, largest))
 
 
@@ -102,13 +91,10 @@ def splits_once(guess: object, training: object, ledger: TranscriptLedger | None
     """Refuse halves drawn anew over rows that a ledger has seen before."""
     if guess == "split" and training is None and ledger is not None:
         raise ParameterError(
-            "ledger",
-            "be omitted for the guess 'split', unless {training} is given",
-            "",
-            "The rows would be split again, and rows that trained the guess would check "
-            "it. Omit {ledger}, or use a ledger of the other rows.",
-            ledger=LEFT_OUT,
-        )
+            "ledger", "be omitted for the guess 'split', unless {training} is given", "",
+            "The rows would be split again, and rows that trained the guess would check it. Omit "
+            "{ledger}, or use a ledger of the other rows.", ledger=LEFT_OUT,
+        )  # fmt: skip
 
 
 def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> Fraction:
@@ -116,13 +102,9 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     if ledger is None:
         return beta_of(0.95 if confidence is None else confidence)
     if confidence is not None and beta_of(confidence) != ledger.beta:
-        raise ParameterError(
-            "confidence",
-            f"be that of the ledger, {float(1 - ledger.beta):g}",
-            given(confidence),
-            "Omit {confidence}.",
-            confidence=LEFT_OUT,
-        )
+        must = f"be that of the ledger, {float(1 - ledger.beta):g}"
+        hint = "Omit {confidence}."
+        raise ParameterError("confidence", must, given(confidence), hint, confidence=LEFT_OUT)
     return ledger.beta
 
 
@@ -135,12 +117,8 @@ def some_rows(n: int) -> int:
 def counts_these(ledger: TranscriptLedger, n: int) -> None:
     """Refuse a ledger of other rows."""
     if ledger.n != n:
-        raise ParameterError(
-            "ledger",
-            f"have the {n} rows that check answers",
-            f"{ledger.n}",
-            f"Use TranscriptLedger({n}).",
-        )
+        must = f"have the {n} rows that check answers"
+        raise ParameterError("ledger", must, f"{ledger.n}", f"Use TranscriptLedger({n}).")
 
 
 def private_terms(
@@ -148,32 +126,19 @@ def private_terms(
 ) -> tuple[Cells, Weights]:
     """Return what a private look needs, or refuse what does not go with privacy."""
     if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError(
-            "privacy",
-            "be used with the guess 'weights'",
-            "",
-            "Use {universe}, and omit {guess}.",
-            universe=1000,
-            guess=LEFT_OUT,
-        )
+        must = "be used with the guess 'weights'"
+        hint = "Use {universe}, and omit {guess}."
+        raise ParameterError("privacy", must, "", hint, universe=1000, guess=LEFT_OUT)
     if not isinstance(dependence, Iid):
-        raise ParameterError(
-            "dependence",
-            "be Iid() if privacy is given",
-            dependence.name,
-            "The accounting of privacy is proved for independent rows. Use {dependence}.",
-            dependence=Iid(),
-        )
+        must = "be Iid() if privacy is given"
+        hint = "The accounting of privacy is proved for independent rows. Use {dependence}."
+        raise ParameterError("dependence", must, dependence.name, hint, dependence=Iid())
     if ledger is not None:
         raise ParameterError(
-            "ledger",
-            "be omitted if privacy is given",
-            "",
-            "The probability of a miss is divided between accounts. Omit {ledger}, and "
-            "use {confidence} instead.",
-            ledger=LEFT_OUT,
-            confidence=0.95,
-        )
+            "ledger", "be omitted if privacy is given", "",
+            "The probability of a miss is divided between accounts. Omit {ledger}, and use "
+            "{confidence} instead.", ledger=LEFT_OUT, confidence=0.95,
+        )  # fmt: skip
     return evidence, hypothesis
 
 
@@ -182,22 +147,13 @@ def volunteer_terms(
 ) -> tuple[Cells, Weights]:
     """Return what facts are told of, or refuse a server that has no hypothesis to better."""
     if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError(
-            "volunteer",
-            "be omitted unless the guess is 'weights'",
-            "",
-            "Omit {volunteer}, or use {universe}.",
-            volunteer=LEFT_OUT,
-            universe=1000,
-        )
+        must = "be omitted unless the guess is 'weights'"
+        hint = "Omit {volunteer}, or use {universe}."
+        raise ParameterError("volunteer", must, "", hint, volunteer=LEFT_OUT, universe=1000)
     if privacy is not None:
-        raise ParameterError(
-            "volunteer",
-            "be omitted if privacy is given",
-            "",
-            "Facts are told without noise. Omit {volunteer}.",
-            volunteer=LEFT_OUT,
-        )
+        must = "be omitted if privacy is given"
+        hint = "Facts are told without noise. Omit {volunteer}."
+        raise ParameterError("volunteer", must, "", hint, volunteer=LEFT_OUT)
     return evidence, hypothesis
 
 
@@ -294,12 +250,9 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> S
     if not isinstance(getattr(server, "answers", None), int):
         raise ParameterTypeError("server", "be a QueryServer", kind(server), "Call report(server).")
     if attacks is not None and not _errors(attacks):
-        raise ParameterTypeError(
-            "attacks",
-            "be a dict of the largest error by name",
-            kind(attacks),
-            "Call report(server, {'overfitting': 0.013}).",
-        )
+        must = "be a dict of the largest error by name"
+        hint = "Call report(server, {'overfitting': 0.013})."
+        raise ParameterTypeError("attacks", must, kind(attacks), hint)
     return ServerReport(server.certificate() if server.answers else None, attacks or {})
 
 
@@ -474,13 +427,8 @@ class QueryServer:
     def hypothesis(self) -> Values:
         """The law over the universe that answers so far have led to; of public things alone."""
         if not isinstance(self._guesser, Weights):
-            raise ParameterError(
-                "guess",
-                "be 'weights' to have a hypothesis",
-                "",
-                "Use {guess}.",
-                guess="weights",
-            )
+            must = "be 'weights' to have a hypothesis"
+            raise ParameterError("guess", must, "", "Use {guess}.", guess="weights")
         return self._guesser.law.copy()
 
     @property
@@ -625,13 +573,12 @@ class QueryServer:
         surprise = turn.spent.bit(answer=True).value(self._tally.dearest(cells))
         after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(answer=False))))
         if limit is not None and after > limit:
-            raise BudgetExceededError(
-                "the next half-width",
-                f"Budget exceeded: the half-width after a surprise would be {after:.4g}, above "
-                f"the limit of {float(limit):g}.",
-                f"{after:.4g}",
-                "Nothing was answered. guess(query) still answers, without an interval.",
+            must = (
+                f"Budget exceeded: the half-width after a surprise would be {after:.4g}, above the "
+                f"limit of {float(limit):g}."
             )
+            hint = "Nothing was answered. guess(query) still answers, without an interval."
+            raise BudgetExceededError("the next half-width", must, f"{after:.4g}", hint)
 
     def _answer(
         self, question: LookQuestion, cell: Cell | None, nats: float, bits: float
@@ -666,10 +613,6 @@ class QueryServer:
 
 def _gives_bytes(source: object) -> None:
     if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
-        raise ParameterTypeError(
-            "source",
-            "be a source of random bytes",
-            kind(source),
-            "Omit {source}, or use SeededSource(1) for an experiment.",
-            source=LEFT_OUT,
-        )
+        must = "be a source of random bytes"
+        hint = "Omit {source}, or use SeededSource(1) for an experiment."
+        raise ParameterTypeError("source", must, kind(source), hint, source=LEFT_OUT)

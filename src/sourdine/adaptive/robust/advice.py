@@ -481,13 +481,9 @@ def _read_task(task: object) -> str:
         )
     name = _spaced(task)
     if name not in known:
-        raise ParameterError(
-            "task",
-            f"be one of {', '.join(map(repr, known))}",
-            given(task),
-            "Use {task} for any value that an update changes by a bounded amount.",
-            task="lipschitz",
-        )
+        must = f"be one of {', '.join(map(repr, known))}"
+        hint = "Use {task} for any value that an update changes by a bounded amount."
+        raise ParameterError("task", must, given(task), hint, task="lipschitz")
     return name
 
 
@@ -498,13 +494,9 @@ def _read_model(model: object) -> str:
         )
     name = _spaced(model)
     if name not in MODELS:
-        raise ParameterError(
-            "model",
-            f"be one of {', '.join(map(repr, NAMES))}",
-            given(model),
-            "Use {model} if items can be deleted.",
-            model="turnstile",
-        )
+        must = f"be one of {', '.join(map(repr, NAMES))}"
+        hint = "Use {model} if items can be deleted."
+        raise ParameterError("model", must, given(model), hint, model="turnstile")
     return MODELS[name]
 
 

@@ -131,13 +131,8 @@ def plan_copies(
     low, high = 0, 1
     while question.share(high) is None:
         if high > _MOST:
-            raise ParameterError(
-                "wrong",
-                "be well below 1/2",
-                given(wrong),
-                "Use {wrong}.",
-                wrong=0.01,
-            )
+            must = "be well below 1/2"
+            raise ParameterError("wrong", must, given(wrong), "Use {wrong}.", wrong=0.01)
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
@@ -485,13 +480,9 @@ class Lazy:
                 "exact", "be a function", kind(exact), "Use Lazy(lambda: graph.mincut())."
             )
         if state is not None and not callable(getattr(state, "update", None)):
-            raise ParameterTypeError(
-                "state",
-                "have a method update(*change)",
-                kind(state),
-                "Omit {state} and call update() once for each change.",
-                state=LEFT_OUT,
-            )
+            must = "have a method update(*change)"
+            hint = "Omit {state} and call update() once for each change."
+            raise ParameterTypeError("state", must, kind(state), hint, state=LEFT_OUT)
         self._exact, self._state = exact, state
         self.lipschitz = positive(lipschitz, "lipschitz")
         self.error = number(error, "error", above=0, most=1)

@@ -254,38 +254,28 @@ class ByMedian:
     ) -> None:
         if epsilon0 is None or terms.steps is None:
             raise ParameterTypeError(
-                "epsilon0" if epsilon0 is None else "steps",
-                "be given for the method 'dp-median'",
-                "",
-                "Use {epsilon0} and {steps}.",
-                epsilon0=2,
-                steps=10_000,
-            )
+                "epsilon0" if epsilon0 is None else "steps", "be given for the method 'dp-median'",
+                "", "Use {epsilon0} and {steps}.", epsilon0=2, steps=10_000,
+            )  # fmt: skip
         self.terms = terms
         self.steps = terms.steps
         self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
         if self.sample > terms.copies:
-            raise ParameterError(
-                "sample",
-                f"be at most the number of copies ({terms.copies})",
-                given(self.sample),
-                "Use {sample}.",
-                sample=terms.copies,
-            )
+            must = f"be at most the number of copies ({terms.copies})"
+            hint = "Use {sample}."
+            raise ParameterError("sample", must, given(self.sample), hint, sample=terms.copies)
         self.window = integer(window, "window", least=1, most=WIDEST)
         self.cells = 2 * self.window + 1
         needed = 4 * log(self.cells - 1) / self.sample
         ample = float(f"{max(40 / self.sample, 2 * needed):.3g}")
         self.epsilon0 = positive(epsilon0, "epsilon0", example=ample)
         if self.stray >= 1:
-            raise ParameterError(
-                "epsilon0",
+            must = (
                 f"be above {needed:.3g} for the median of {self.sample} copies on {self.cells} "
-                "cells to be more than noise",
-                given(epsilon0),
-                "Use {epsilon0}, or a larger sample.",
-                epsilon0=ample,
+                f"cells to be more than noise"
             )
+            hint = "Use {epsilon0}, or a larger sample."
+            raise ParameterError("epsilon0", must, given(epsilon0), hint, epsilon0=ample)
         self._median = PrivateMedian(
             epsilon0=self.epsilon0,
             error=terms.error,
@@ -375,9 +365,8 @@ class BySwitching:
                 "be omitted for the method 'switching'",
                 given(sample if epsilon0 is None else epsilon0),
                 "Omit {sample} and {epsilon0}: each change of the answer uses one copy.",
-                sample=LEFT_OUT,
-                epsilon0=LEFT_OUT,
-            )
+                sample=LEFT_OUT, epsilon0=LEFT_OUT,
+            )  # fmt: skip
         self.terms = terms
         least = terms.least * (1 - terms.error / 4)
         self._shown = Switching(error=terms.error, least=least, start=terms.start)
@@ -547,12 +536,8 @@ class Robust:
     ) -> None:
         for name, function in (("factory", factory), ("current", current or iter)):
             if not callable(function):
-                raise ParameterTypeError(
-                    name,
-                    "be a function",
-                    kind(function),
-                    "Use Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
-                )
+                hint = "Use Robust(lambda seed: MySketch(seed), current=lambda: changes, ...)."
+                raise ParameterTypeError(name, "be a function", kind(function), hint)
         terms = RobustTerms(
             copies=integer(copies, "copies", least=1, most=MOST_COPIES),
             steps=None if steps is None else integer(steps, "steps", least=1),
@@ -606,13 +591,11 @@ class Robust:
         """Begin a new phase: all copies anew, with fresh seeds, on the current input."""
         if self._current is None:
             name, must = self._method.ran_out()
-            raise BudgetExceededError(
-                name,
-                must,
-                "",
-                "Use Robust(..., current=lambda: changes), which returns the changes that "
-                "build the current input, so that a new phase can begin.",
+            hint = (
+                "Use Robust(..., current=lambda: changes), which returns the changes that build "
+                "the current input, so that a new phase can begin."
             )
+            raise BudgetExceededError(name, must, "", hint)
         live = self._made_anew()
         for change in self._current():
             for copy in live:
@@ -644,10 +627,7 @@ class Robust:
 def _checked(copy: Dynamic) -> Dynamic:
     for method in ("update", "query"):
         if not callable(getattr(copy, method, None)):
-            raise ParameterTypeError(
-                "factory",
-                "return copies with update(*change) and query()",
-                f"{kind(copy)} without {method}",
-                "Use Robust(lambda seed: MySketch(seed), ...).",
-            )
+            must = "return copies with update(*change) and query()"
+            hint = "Use Robust(lambda seed: MySketch(seed), ...)."
+            raise ParameterTypeError("factory", must, f"{kind(copy)} without {method}", hint)
     return copy

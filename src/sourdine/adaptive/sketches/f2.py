@@ -65,12 +65,9 @@ def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
         case tuple():
             parts = [encoded(part) for part in item]
             return b"l" + b"".join(len(p).to_bytes(8, "little") + p for p in parts)
-    raise ParameterTypeError(
-        "an item",
-        "be a number, a text, bytes, None or a tuple of these",
-        kind(item),
-        "Use keyed.update(repr(item)) for other types.",
-    )
+    must = "be a number, a text, bytes, None or a tuple of these"
+    hint = "Use keyed.update(repr(item)) for other types."
+    raise ParameterTypeError("an item", must, kind(item), hint)
 
 
 # ---- Secret signs: a long row of :math:`\pm 1` for every item, from one key ----------------------
@@ -105,13 +102,8 @@ class Signs:
         self.width = integer(width, "width", least=1, most=1 << 30)
         self.seed = integer(seed, "seed", least=0)
         if self.seed >> KEY_BITS:
-            raise ParameterError(
-                "seed",
-                f"be below 2**{KEY_BITS}",
-                "",
-                "Use secrets.randbits(128), or a small number such as {seed} for an experiment.",
-                seed=1,
-            )
+            hint = "Use secrets.randbits(128), or a small number such as {seed} for an experiment."
+            raise ParameterError("seed", f"be below 2**{KEY_BITS}", "", hint, seed=1)
         self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
         self._digest_bytes = -(-self.width // 8)
 
@@ -229,31 +221,20 @@ class AmsSketch:
         every = list(items)
         each = [weights] * len(every) if isinstance(weights, (int, np.integer)) else list(weights)
         if len(each) != len(every):
-            raise ParameterError(
-                "weights",
-                f"hold one weight for each of the {len(every)} items",
-                f"{len(each)}",
-                "Pass one weight for each item, or one number for all.",
-            )
+            must = f"hold one weight for each of the {len(every)} items"
+            hint = "Pass one weight for each item, or one number for all."
+            raise ParameterError("weights", must, f"{len(each)}", hint)
         for item, weight in zip(every, each, strict=True):
             self.update(item, weight)
 
     def merge(self, other: AmsSketch) -> None:
         """Add what another sketch with the same width and seed was given."""
         if not isinstance(other, AmsSketch):
-            raise ParameterTypeError(
-                "other",
-                "be an AmsSketch",
-                kind(other),
-                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
-            )
+            hint = "Use AmsSketch(width, seed) with the width and the seed of this sketch."
+            raise ParameterTypeError("other", "be an AmsSketch", kind(other), hint)
         if (self.width, self._signs.seed) != (other.width, other._signs.seed):
-            raise ParameterError(
-                "other",
-                "have the same width and seed",
-                "",
-                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
-            )
+            hint = "Use AmsSketch(width, seed) with the width and the seed of this sketch."
+            raise ParameterError("other", "have the same width and seed", "", hint)
         self._carry(other._carried)
         self._twice += other._twice
         self._added += other._added
@@ -286,12 +267,8 @@ class AmsSketch:
 
     def _carry(self, weight: int) -> None:
         if self._carried + weight > HEAVIEST:
-            raise ParameterError(
-                "weights",
-                "add up to at most 2**61 in magnitude",
-                "",
-                "Use smaller weights, in a larger unit.",
-            )
+            must = "add up to at most 2**61 in magnitude"
+            raise ParameterError("weights", must, "", "Use smaller weights, in a larger unit.")
         self._carried += weight
 
     def __repr__(self) -> str:
@@ -390,13 +367,9 @@ def width_to_prove(
     while proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta) < looks:
         width *= 2
         if width > MOST_WIDTH:
-            raise ParameterError(
-                "noise",
-                f"leave room within the error for {looks} answers",
-                f"{noise:g}",
-                "Use a smaller value, such as {noise}.",
-                noise=0.01,
-            )
+            must = f"leave room within the error for {looks} answers"
+            hint = "Use a smaller value, such as {noise}."
+            raise ParameterError("noise", must, f"{noise:g}", hint, noise=0.01)
     unit = int(10 ** max(len(str(width)) - 3, 0))
     low, high = width // 2 // unit, -(-width // unit)
     while high - low > 1:

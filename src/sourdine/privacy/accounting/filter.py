@@ -161,34 +161,29 @@ class Filter:
             return after
         by = f" by {label!r}" if label else ""
         if after.own_delta > self.reserve and self.epsilon is None:
-            raise BudgetExceededError(
-                "delta",
-                f"Budget exceeded{by}: requested "
-                f"delta={shown(after.own_delta - self.own_delta)}, but a total of rho has no "
-                "delta.",
-                shown(after.own_delta - self.own_delta),
-                "Use a method without delta, or create a total of epsilon and delta.",
+            must = (
+                f"Budget exceeded{by}: requested delta={shown(after.own_delta - self.own_delta)}, "
+                f"but a total of rho has no delta."
             )
+            hint = "Use a method without delta, or create a total of epsilon and delta."
+            raise BudgetExceededError("delta", must, shown(after.own_delta - self.own_delta), hint)
         if after.own_delta > self.reserve:
             left = self.reserve - self.own_delta
             typed = Fraction(shown(left, up=False))
             other = "create a total with a larger reserve, or use a method without delta"
-            raise BudgetExceededError(
-                "delta",
-                f"Budget exceeded{by}: requested "
-                f"delta={shown(after.own_delta - self.own_delta)}, {shown(left, up=False)} of "
-                f"the reserve of {shown(self.reserve)} remaining.",
-                shown(after.own_delta - self.own_delta),
-                f"Use {{delta}} or less; or {other}." if typed else f"{other.capitalize()}.",
-                **({"delta": typed} if typed else {}),
+            must = (
+                f"Budget exceeded{by}: requested delta={shown(after.own_delta - self.own_delta)}, "
+                f"{shown(left, up=False)} of the reserve of {shown(self.reserve)} remaining."
             )
-        raise BudgetExceededError(
-            "epsilon",
-            f"Budget exceeded{by}: requested {percent(after.share - self.share, up=True)} "
-            f"of the total, {percent(self.remaining)} remaining.",
-            percent(after.share - self.share, up=True),
-            "Ask for less, or use a smaller epsilon.",
+            hint = f"Use {{delta}} or less; or {other}." if typed else f"{other.capitalize()}."
+            got = shown(after.own_delta - self.own_delta)
+            raise BudgetExceededError("delta", must, got, hint, **{"delta": typed} if typed else {})
+        must = (
+            f"Budget exceeded{by}: requested {percent(after.share - self.share, up=True)} of the "
+            f"total, {percent(self.remaining)} remaining."
         )
+        hint = "Ask for less, or use a smaller epsilon."
+        raise BudgetExceededError("epsilon", must, percent(after.share - self.share, up=True), hint)
 
     def after(self, parts: Iterable[Part] | Part) -> Filter:
         """Return the filter after a charge, whether or not it is within the total."""

@@ -301,12 +301,8 @@ class Part:
         """
         q = number(rate, "rate", above=0, most=1)
         if not isinstance(part, Part) or part.times != 1:
-            raise ParameterTypeError(
-                "part",
-                "be a Part of a single draw",
-                given(part),
-                "Use on_sample(parts, rate) for several draws on one sample.",
-            )
+            hint = "Use on_sample(parts, rate) for several draws on one sample."
+            raise ParameterTypeError("part", "be a Part of a single draw", given(part), hint)
         if part.kind == "delta":
             return cls.delta(q * part.size, times)
         if part.of is not None:
@@ -411,12 +407,9 @@ class Part:
         size, count = NAMES[kind]
         known = {"kind", "times", size, count, "of" if kind == "sampled" else size}
         if set(record) - known or not isinstance(record.get(size), str):
-            raise ParameterError(
-                "record",
-                f"hold {size} as a string and only the fields of a {kind} part",
-                f"{len(record)} entries",
-                "Pass the result of to_dict().",
-            )
+            must = f"hold {size} as a string and only the fields of a {kind} part"
+            hint = "Pass the result of to_dict()."
+            raise ParameterError("record", must, f"{len(record)} entries", hint)
         exact, times = fraction(record[size]), record.get("times", 1)
         if kind == "sampled":
             return cls.sampled(cls.from_dict(record["of"]), exact, times)
@@ -597,9 +590,5 @@ def _twice(part: Part) -> Part:
 
 
 def _untold(must: str) -> ParameterError:
-    return ParameterError(
-        "part",
-        must,
-        "a part without a bound for replacing one record",
-        "Use the parts of the mechanism under SUBSTITUTE.",
-    )
+    hint = "Use the parts of the mechanism under SUBSTITUTE."
+    return ParameterError("part", must, "a part without a bound for replacing one record", hint)
