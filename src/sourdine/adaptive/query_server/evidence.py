@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from math import isfinite, prod
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,20 +38,10 @@ if TYPE_CHECKING:
 ANYTHING = "anything"
 
 
-class Categories(Protocol):
-    """What a column may be."""
-
-    kind: str
-    values: NDArray[Any]
-
-    def places(self, column: Column) -> NDArray[np.int64]:
-        """Return the index of each value's category."""
-
-
 class Numbers:
     """Numbers, or booleans: the nearest, the lower of two, the first for what is no number."""
 
-    kind = NUMBERS
+    kind: str = NUMBERS
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = _frozen(values)
@@ -76,7 +66,9 @@ class Words:
     def __init__(self, listed: list[Any], kind: str) -> None:
         self.kind = kind
         listed = listed if None in listed else [*listed, None]
-        self.values = _frozen(_objects(listed))
+        self.values = np.empty(len(listed), object)
+        self.values[:] = listed
+        self.values.setflags(write=False)
         there = [i for i, word in enumerate(listed) if word is not None]
         self._codes = Codes(None, [listed[i] for i in there])
         self._order = np.array([*there, listed.index(None)])
@@ -89,7 +81,7 @@ class Words:
 class Dates:
     """Dates and times, in UTC if they have a zone: the equal one, and NaT for anything else."""
 
-    kind = DATES
+    kind: str = DATES
 
     def __init__(self, listed: list[Any]) -> None:
         moments = list(map(_moment, listed))
@@ -106,9 +98,22 @@ class Dates:
         return np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
+Categories = Numbers | Words | Dates
+
+
 def read_categories(name: object, given: Any) -> Categories:
     """Return the categories of a column: a list, a range, an array, an index or a series."""
-    listed = _different(name, _listed(name, given))
+    listed = _listed(name, given)
+    try:
+        many = len(set(listed))
+    except TypeError as error:
+        must, hint = "be strings, numbers or dates that can be compared", "Use {universe}."
+        raise ParameterTypeError(
+            f"categories of {name!r}", must, "", hint, universe={name: ["a", "b"]}
+        ) from error
+    if not listed or many != len(listed):
+        must, got = "be distinct, and at least one", f"{len(listed)}, {many} of them distinct"
+        raise ParameterError(f"categories of {name!r}", must, got, "List each category once.")
     there = [x for x in listed if x is not None]
     if there and all(isinstance(x, (Real, np.bool_)) for x in there):
         return _read_numbers(name, listed)
@@ -143,21 +148,6 @@ def _listed(name: object, categories: Any) -> list[Any]:
     return [None if _missing(x) else x for x in listed]
 
 
-def _different(name: object, listed: list[Any]) -> list[Any]:
-    try:
-        many = len(set(listed))
-    except TypeError as error:
-        must = "be strings, numbers or dates that can be compared"
-        raise ParameterTypeError(
-            f"categories of {name!r}", must, "", "Use {universe}.", universe={name: ["a", "b"]}
-        ) from error
-    if not listed or many != len(listed):
-        must = "be distinct, and at least one"
-        got = f"{len(listed)}, {many} of them distinct"
-        raise ParameterError(f"categories of {name!r}", must, got, "List each category once.")
-    return listed
-
-
 def _missing(x: object) -> bool:
     if type(x).__name__ == "NAType":
         return True
@@ -183,15 +173,11 @@ def _written_moment(text: str | None) -> datetime | None:
         return None
 
 
-def _objects(listed: list[Any]) -> NDArray[Any]:
-    values = np.empty(len(listed), object)
-    values[:] = listed
-    return values
-
-
 def _frozen(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
-    return values
+    """Return an array that no query can write to."""
+    view = values.view()
+    view.setflags(write=False)
+    return view
 
 
 # ---- A public list of all the rows there could be ------------------------------------------------
@@ -248,7 +234,7 @@ class Universe:
                 *(np.arange(len(each.values)) for each in lists.values()), indexing="ij"
             )
             cells = {
-                name: _frozen_universe(each.values[index.ravel()])
+                name: _frozen(each.values[index.ravel()])
                 for (name, each), index in zip(lists.items(), grid, strict=True)
             }
             return cls(MappingProxyType(lists), MappingProxyType(cells))
@@ -264,7 +250,12 @@ class Universe:
     def vector(self, query: Query) -> Values:
         """Return the value of a query in each cell; a function is given the cells' columns."""
         values = np.asarray(query(self.coordinates) if callable(query) else query)
-        return _plain(values) if values.shape == (self.size,) else vector_of(values, self.size)
+        if values.shape == (self.size,):  # those that are fine as they are cost no copy
+            if values.dtype == bool:
+                return values.astype(np.float64)
+            if values.dtype == np.float64 and values.min() >= 0 and values.max() <= 1:
+                return values
+        return vector_of(values, self.size)
 
     def codes(self, data: object) -> NDArray[np.int64]:
         """Return the cell of each row; no value of a row raises."""
@@ -273,20 +264,6 @@ class Universe:
         for name, each in self.categories.items():
             codes = codes * len(each.values) + each.places(columns[name])
         return codes
-
-
-def _plain(values: NDArray[Any]) -> Values:
-    """Return a query's values; those that are fine as they are cost no copy."""
-    if values.dtype == bool:
-        return values.astype(np.float64)
-    if values.dtype == np.float64 and values.min() >= 0 and values.max() <= 1:
-        return values
-    return vector_of(values, len(values))
-
-
-def _frozen_universe(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
-    return values
 
 
 def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, Column]:
@@ -328,26 +305,6 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
 # ---- What the server holds: the rows, of which it gives out one average at a time ----------------
 
 
-class Evidence(Protocol):
-    """Rows that queries are asked of."""
-
-    @property
-    def n(self) -> int:
-        """How many rows there are."""
-
-    def read(self, query: Query) -> Any:
-        """Return a query in standard form; touches no row."""
-
-    def span(self, query: Any) -> tuple[float, float]:
-        """Return the least and the largest value a row may have, public."""
-
-    def average(self, query: Any) -> float:
-        """Return the average over the rows, private."""
-
-    def take(self, index: NDArray[np.int64]) -> Evidence:
-        """Return some of the rows."""
-
-
 class Cells:
     """Rows counted in the cells of a universe; queries are vectors over the cells."""
 
@@ -364,15 +321,15 @@ class Cells:
         return len(self._codes)
 
     def read(self, query: Query) -> Values:
-        """Return the query's value in each cell."""
+        """Return a query in standard form, its value in each cell; touches no row."""
         return self.universe.vector(query)
 
     def span(self, query: Values) -> tuple[float, float]:
-        """Return the least and the largest value of any cell."""
+        """Return the least and the largest value a row may have, public."""
         return float(query.min()), float(query.max())
 
     def average(self, query: Values) -> float:
-        """Return the average over the rows."""
+        """Return the average over the rows, private."""
         return float(query @ self.law)
 
     def take(self, index: NDArray[np.int64]) -> Cells:
@@ -398,7 +355,8 @@ class Rows:
 
     def __init__(self, rows: object) -> None:
         self._rows = _standard(rows)
-        self.n = _length(self._rows)
+        of_one = next(iter(self._rows.values())) if isinstance(self._rows, dict) else self._rows
+        self.n = len(of_one)
 
     def read(self, query: Query) -> Query:
         if not callable(query):
@@ -447,19 +405,12 @@ class Rows:
 def _standard(rows: object) -> Any:
     """Return an array or a frame in memory as it is, any other data as arrays, by column."""
     if isinstance(rows, np.ndarray):
-        return _frozen_evidence(rows)
+        return _frozen(rows)
     if _eager(rows) is not None:
         return rows
     frame = Frame(rows)
-    columns = {name: _frozen_evidence(frame.column(name).values) for name in frame.columns}
+    columns = {name: _frozen(frame.column(name).values) for name in frame.columns}
     return columns[UNNAMED] if isinstance(rows, (list, tuple, range)) else columns
-
-
-def _frozen_evidence(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that no query can write to."""
-    view = values.view()
-    view.setflags(write=False)
-    return view
 
 
 def _eager(rows: object) -> Any:
@@ -470,5 +421,4 @@ def _eager(rows: object) -> Any:
     return frame if isinstance(frame, DataFrame) else None
 
 
-def _length(rows: Any) -> int:
-    return len(next(iter(rows.values()))) if isinstance(rows, dict) else len(rows)
+Evidence = Cells | Rows

@@ -69,22 +69,10 @@ QUERIES, COST = 10_000, 5.5
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something told unasked.
+    """Something told unasked: a kind, what it cost, and the fact in words.
 
-    Parameters
-    ----------
-    kind
-        ``"shares"``, ``"set"``, ``"two sets"`` or ``"cells"``.
-    columns
-        The columns it is about.
-    places
-        Which sets of their dictionaries, or which cells.
-    value
-        What was told, in units: the shares, steps from the hypothesis, or powers of the ratio.
-    bits
-        What it cost.
-    text
-        The fact in words.
+    Its places are sets of its columns' dictionaries, or cells; its value is in units: shares, steps
+    from the hypothesis, or powers of the ratio.
     """
 
     kind: str
@@ -115,11 +103,6 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
     lines = np.empty_like(first)
     lines[:, np.argsort(values, kind="stable")] = first
     return lines
-
-
-def steps_levels(steps: int) -> int:
-    """Return one over the chance of a whole number that is not 0: 4, 16, 16, 64 for 1, 2, 3, 4."""
-    return 1 << (2 * abs(steps).bit_length())
 
 
 # ---- What the facts make of the hypothesis, from the facts alone ---------------------------------
@@ -195,7 +178,7 @@ class Disclosed:
     ) -> Fact:
         """Return a fact with its bits and its words."""
         bare = Fact(kind, columns, tuple(places), tuple(value), 0.0, "")
-        return replace(bare, bits=_bits(self.levels(bare)), text=self._words_of(bare))
+        return replace(bare, bits=_bits(self.levels(bare)), text=self._in_words(bare))
 
     def levels(self, fact: Fact | None) -> Fraction:
         """Return one over the chance of a fact in the code, or of no more facts."""
@@ -210,7 +193,8 @@ class Disclosed:
             return before * self.cells_levels(len(fact.places))
         lists = sum(len(each) == len(fact.columns) for each in self.dictionary())
         places = prod(len(self.sets(c)) for c in fact.columns)
-        return before * lists * places * steps_levels(fact.value[0])
+        steps = 1 << (2 * abs(fact.value[0]).bit_length())  # 4, 16, 16, 64 for 1, 2, 3, 4
+        return before * lists * places * steps
 
     def cells_levels(self, many: int) -> Fraction:
         """Return among how many levels the masses of so many cells count."""
@@ -256,7 +240,7 @@ class Disclosed:
             inside &= self.sets(column)[place][self.codes(column)] > 0
         return inside
 
-    def _words_of(self, fact: Fact) -> str:
+    def _in_words(self, fact: Fact) -> str:
         name = self.names[fact.columns[0]] or "code"
         if fact.kind == "shares":
             return f"{name}: {', '.join(map(str, fact.value))} of {self.units}"
@@ -299,7 +283,13 @@ def volunteer(
     most: float,
     charge: Callable[[Fraction, Fraction | None], bool],
 ) -> list[Fact]:
-    """Tell facts, charge them and return them; the hypothesis is moved to agree with them."""
+    """Tell facts, charge them and return them; the hypothesis is moved to agree with them.
+
+    All of them, and the word that there are no more, cost ``most`` bits at most. ``charge`` charges
+    one over a chance, if there is room for it and for its second argument, and returns whether
+    there was; None charges in any case. So the word that there are no more facts is always paid:
+    room for it is kept.
+    """
     there, facts, spent = evidence.counts > 0, list[Fact](), 0.0
     seen = evidence.law[there]
     told = Disclosed(evidence.universe, hypothesis.law, threshold)

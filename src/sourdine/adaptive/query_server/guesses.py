@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, log1p
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,16 +86,12 @@ class Weights:
         The most that the divergence of any sample from the prior can be.
     """
 
-    __slots__ = ("_log", "law", "stock")
+    __slots__ = ("law", "logs", "stock")
 
     def __init__(self, size: int, prior: ArrayLike | None = None) -> None:
         self.law = _prior(size, prior)
-        self._log = np.log(self.law)
-        self.stock = -float(self._log.min())
-
-    @property
-    def logs(self) -> Values:
-        return self._log
+        self.logs = np.log(self.law)
+        self.stock = -float(self.logs.min())
 
     def guess(self, query: Values) -> float:
         """Return the query's average under the hypothesis."""
@@ -103,12 +99,12 @@ class Weights:
 
     def move(self, tilt: Tilt) -> None:
         """Take a tilted hypothesis for the hypothesis."""
-        self._log = tilt.log
+        self.logs = tilt.log
         self.law = np.exp(tilt.log)
 
     def take(self, law: Values) -> None:
         """Take a positive law for the hypothesis."""
-        self._log, self.law = np.log(law), law
+        self.logs, self.law = np.log(law), law
 
     def tilt(self, query: Values, target: float) -> Tilt:
         """Return the nearest hypothesis that gives the query the value ``target``.
@@ -120,7 +116,7 @@ class Weights:
         low, high = (0.0, inf) if target > guess else (-inf, 0.0)
         eta = _logit(target) - _logit(guess)
         for _ in range(STEPS):
-            log_weights = self._log + eta * query
+            log_weights = self.logs + eta * query
             peak = float(log_weights.max())
             law = np.exp(log_weights - peak)
             total = float(law.sum())
@@ -128,23 +124,14 @@ class Weights:
             if abs(mean - target) <= CLOSE:
                 break
             low, high = (eta, high) if mean < target else (low, eta)
-            variance = float((query - mean) ** 2 @ law) / total
-            eta = _next(eta, _newton(target - mean, variance), low, high)
+            variance, gap = float((query - mean) ** 2 @ law) / total, target - mean
+            step = gap / variance if variance > abs(gap) / LARGE else copysign(LARGE, gap)
+            # no more than about twice the last one while an end is open
+            step = min(step, eta + 1) if high == inf else step
+            step = max(step, eta - 1) if low == -inf else step
+            eta = eta + step if low < eta + step < high else (low + high) / 2
         psi = peak + log(total)
         return Tilt(eta, psi, log_weights - psi)
-
-
-def _newton(gap: float, variance: float) -> float:
-    return gap / variance if variance > abs(gap) / LARGE else copysign(LARGE, gap)
-
-
-def _next(eta: float, step: float, low: float, high: float) -> float:
-    """Return the next eta: no more than about twice the last one while an end is open."""
-    if high == inf:
-        step = min(step, eta + 1)
-    elif low == -inf:
-        step = max(step, eta - 1)
-    return eta + step if low < eta + step < high else (low + high) / 2
 
 
 def _logit(p: float) -> float:
@@ -152,17 +139,13 @@ def _logit(p: float) -> float:
     return log(inner) - log1p(-inner)
 
 
-def _floats(prior: ArrayLike) -> Values:
-    try:
-        return np.asarray(prior, np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
-
-
 def _prior(size: int, prior: ArrayLike | None) -> Values:
     if prior is None:
         return np.full(size, 1 / size)
-    weights = _floats(prior)
+    try:
+        weights = np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
     if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
         hint = "Add a small weight everywhere: a cell of weight 0 can never be learned."
         raise ParameterError("prior", f"be {size} positive weights, one for each cell", "", hint)
@@ -187,53 +170,37 @@ def halves(
     groups: Sequence[object] | NDArray[np.generic] | None = None,
     source: Source = noise.SYSTEM,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the rows that guess and the rows that check, whole blocks together."""
-    if isinstance(dependence, Iid) and groups is None:
-        block = np.arange(n)
-    elif isinstance(dependence, (Iid, Blocks)):
-        block = _blocks(n, dependence, groups)
-    else:
-        hint = (
+    """Draw the rows that guess and the rows that check, whole blocks together.
+
+    Rows must be independent, or come in blocks: the public ``groups``, or runs of equal length.
+    Half of a Markov chain's rows know the other half, and are no chain of the same eigenvalue: such
+    parts must be given, far enough apart that the checking rows concentrate whatever the training
+    rows are.
+    """
+    if not isinstance(dependence, (Iid, Blocks)):
+        raise ParameterError(
+            "training", f"be given for {dependence.name} rows", "",
             "A random half would depend on the other half. Use {training} with rows far from the "
-            "others."
-        )
-        raise ParameterError("training", f"be given for {dependence.name} rows", "", hint)
+            "others.",
+        )  # fmt: skip
+    block = np.arange(n) // dependence.size
+    if groups is not None:
+        labels = np.asarray(groups)
+        if labels.shape != (n,):
+            must, got = f"name the block of each of {n} rows", f"an array of shape {labels.shape}"
+            raise ParameterError("groups", must, got, "Use {groups} with one label for each row.")
+        block = np.unique(labels, return_inverse=True)[1]
     many = int(block.max()) + 1 if n else 0
     if many < 2:
         must = "hold at least 2 independent blocks to be split"
         raise ParameterError("data", must, f"{many}", "Use {training} with rows of their own.")
     chosen = np.zeros(many, bool)
-    chosen[_shuffled(many, source)[: many // 2]] = True
+    keys = np.frombuffer(source.bytes(16 * many), "<u8").reshape(2, many)
+    chosen[np.lexsort((keys[0], keys[1]))[: many // 2]] = True
     return np.flatnonzero(chosen[block]), np.flatnonzero(~chosen[block])
 
 
-def _blocks(
-    n: int, dependence: Dependence, groups: Sequence[object] | NDArray[np.generic] | None
-) -> NDArray[np.int64]:
-    if groups is None:
-        return np.arange(n) // (dependence.size if isinstance(dependence, Blocks) else 1)
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        must = f"name the block of each of {n} rows"
-        hint = "Use {groups} with one label for each row."
-        raise ParameterError("groups", must, f"an array of shape {labels.shape}", hint)
-    return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
-
-
-def _shuffled(many: int, source: Source) -> NDArray[np.int64]:
-    """Return the numbers below ``many`` in an order of chance."""
-    keys = np.frombuffer(source.bytes(16 * many), "<u8").reshape(2, many)
-    return np.lexsort((keys[0], keys[1]))
-
-
 # ---- Where guesses come from, and the rows that check them ---------------------------------------
-
-
-class Guesser(Protocol):
-    """Guesses a query's average without a look at the rows that check."""
-
-    def guess(self, query: Any, /) -> float:
-        """Return a number from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +228,10 @@ class ByFunction:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The rows that check, and what guesses."""
+    """The rows that check, and what guesses without a look at them."""
 
     evidence: Cells | Rows
-    guesser: Guesser
+    guesser: Weights | Trained | ByFunction
 
     @classmethod
     def read(
@@ -281,15 +248,23 @@ class Parts:
     ) -> Parts:
         cells = None if universe is None else Universe.read(universe)
         _consistent(guess, universe, prior, training, groups)
-        evidence = _evidence(data, cells)
+
+        def rows_of(data: object) -> Cells | Rows:
+            return Rows(data) if cells is None else Cells(cells, cells.codes(data))
+
+        evidence = rows_of(data)
         if callable(guess):
             return cls(evidence, ByFunction(guess))
         if guess == "weights" and cells is not None:
             return cls(evidence, Weights(cells.size, prior))
-        if training is not None:
-            return cls(evidence, Trained(_some(_evidence(training, cells))))
-        train, check = halves(evidence.n, dependence, groups=groups, source=source)
-        return cls(evidence.take(check), Trained(evidence.take(train)))
+        if training is None:
+            train, check = halves(evidence.n, dependence, groups=groups, source=source)
+            return cls(evidence.take(check), Trained(evidence.take(train)))
+        trained = Trained(rows_of(training))
+        if not trained.rows.n:
+            must, hint = "have at least one row", "Omit {training}."
+            raise ParameterError("training", must, "an empty table", hint, training=LEFT_OUT)
+        return cls(evidence, trained)
 
 
 def read_guess(guess: float) -> float:
@@ -302,18 +277,6 @@ def read_guess(guess: float) -> float:
     if not -ROUNDING <= value <= 1 + ROUNDING:
         raise ParameterError("guess", "be between 0 and 1", f"{value:g}", "Use {guess}.", guess=0.3)
     return min(max(value, 0.0), 1.0)
-
-
-def _evidence(data: object, universe: Universe | None) -> Cells | Rows:
-    return Rows(data) if universe is None else Cells(universe, universe.codes(data))
-
-
-def _some(training: Cells | Rows) -> Cells | Rows:
-    if training.n:
-        return training
-    raise ParameterError(
-        "training", "have at least one row", "an empty table", "Omit {training}.", training=LEFT_OUT
-    )
 
 
 def _consistent(

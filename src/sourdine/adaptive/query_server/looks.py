@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, inf, isqrt, log
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -111,7 +112,11 @@ class ToldCells:
         return -(-total // least)
 
     def bound(self, cells: list[Cell], more: int) -> int:
-        """Return the most that a cell can count for as the last of ``more`` surprises."""
+        """Return the most that a cell can count for as the last of ``more`` surprises.
+
+        The cells are those of a query from 0 to 1 with the guess 0; another guess has at most 4
+        more.
+        """
         fresh = [_fresh(cell) for cell in cells]
         told = self._counts.total() + more - 1
         return -(-(ONE * (told + 2) + sum(fresh)) // min(fresh))
@@ -146,39 +151,10 @@ class LookQuestion:
     high: float = 1.0
 
 
-class Look(Protocol):
-    """What stands between the sample and an answer.
-
-    Of the sample, only the cell is ever told; all else follows from it and the question.
-    """
-
-    def demand(self) -> None:
-        """Raise if there may be no more looks; depends on answers alone."""
-
-    def cells(self, question: LookQuestion) -> list[Cell]:
-        """Return the cells that a surprise may be told as."""
-
-    def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the average is not near the guess; takes as long for yes as for no."""
-
-    def cell(self, question: LookQuestion) -> Cell:
-        """Return the cell of an average that surprised."""
-
-    def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the ends between which the answer says the sample's average is."""
-
-    def value(self, question: LookQuestion, cell: Cell | None) -> float:
-        """Return the value told."""
-
-    def learn(self, question: LookQuestion, cell: Cell) -> None:
-        """Move the hypothesis by what was told."""
-
-    def nats(self, answer: int) -> float:
-        """Return what the sample may have told by another account; inf if there is none."""
-
-
 class PlainLook:
     """A look without noise.
+
+    Of the sample, only the cell is ever told; all else follows from it and the question.
 
     Parameters
     ----------
@@ -195,11 +171,7 @@ class PlainLook:
     __slots__ = ("_divergence", "_most", "evidence", "hypothesis", "pace", "threshold")
 
     def __init__(
-        self,
-        evidence: Evidence,
-        threshold: float,
-        hypothesis: Weights | None,
-        pace: float = 0.5,
+        self, evidence: Evidence, threshold: float, hypothesis: Weights | None, pace: float = 0.5
     ) -> None:
         self.evidence, self.threshold, self.hypothesis = evidence, threshold, hypothesis
         self.pace = pace
@@ -211,9 +183,10 @@ class PlainLook:
             self._most = hypothesis.stock
 
     def demand(self) -> None:
-        """Demand nothing: looks are counted by the ledger alone."""
+        """Raise if there may be no more looks; here they are counted by the ledger alone."""
 
     def nats(self, answer: int) -> float:
+        """Return what the sample may have told by another account; inf if there is none."""
         return inf
 
     def cells(self, question: LookQuestion) -> list[Cell]:
@@ -223,7 +196,7 @@ class PlainLook:
         return [*map(Cell, steps), *(Cell(step, short=True) for step in short)]
 
     def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the average is further from the guess than the threshold."""
+        """Return whether the average is not near the guess; takes as long for yes as for no."""
         return abs(self._average(question) - question.guess) > self.threshold
 
     def cell(self, question: LookQuestion) -> Cell:
@@ -231,12 +204,11 @@ class PlainLook:
         average = self._average(question)
         cell = Cell(self._gaps(question).cell(average))
         tilt = self._tilt(question, cell)
-        if tilt is None or self._divergence - tilt.gain(average) <= self._allowed() - ROUNDING:
-            return cell
-        return Cell(cell.steps, short=True)
+        far = tilt and self._divergence - tilt.gain(average) > self._allowed() - ROUNDING
+        return Cell(cell.steps, short=True) if far else cell
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the cell's ends, or those around the guess."""
+        """Return the ends between which the answer says the sample's average is."""
         if cell is not None:
             return self._gaps(question).ends(cell.steps)
         low, high = question.guess - self.threshold, question.guess + self.threshold
@@ -325,8 +297,12 @@ class Costs:
         if isinstance(privacy, Guarantee) and privacy.is_pure:
             each = privacy.exact_epsilon() / hard
             return cls(each * 3 / 4, each / 4, hard)
-        rho = privacy.rho if isinstance(privacy, Concentrated) else _rho(privacy)
-        each = _root(rho / (5 * hard))
+        if isinstance(privacy, Concentrated):
+            rho = privacy.rho
+        else:
+            rho = Concentrated.rho_for(privacy.exact_epsilon(), privacy.delta)
+        square = rho / (5 * hard)  # its root is rounded down to 64 bits after the point
+        each = Fraction(isqrt((square.numerator << 128) // square.denominator), 1 << 64)
         return cls(3 * each, each, hard)
 
     @property
@@ -359,8 +335,8 @@ class PrivateLook:
     """
 
     __slots__ = (
-        "_beta", "_evidence", "_hypothesis", "_information", "_left", "_looks", "_rho", "_search",
-        "_source", "_threshold", "_value", "costs", "guarantee",
+        "_beta", "_evidence", "_hypothesis", "_information", "_looks", "_rho", "_search",
+        "_source", "_threshold", "_value", "costs", "guarantee", "left",
     )  # fmt: skip
 
     def __init__(
@@ -374,7 +350,7 @@ class PrivateLook:
         beta: Fraction,
         source: Source,
     ) -> None:
-        budget = _read(privacy)
+        budget = _budget(privacy)
         self._evidence, self._threshold, self._hypothesis = evidence, threshold, hypothesis
         self._beta, self._source = float(beta / 3), source
         most = _planned(budget, evidence.n, threshold, self._beta) if hard is None else hard
@@ -382,24 +358,17 @@ class PrivateLook:
         self.guarantee = budget if source.private else Guarantee.none(SUBSTITUTE)
         reach = round(Fraction(str(threshold)) * evidence.n * TICKS)
         self._search = AboveThreshold(
-            epsilon=self.costs.search,
-            queries=1,
-            threshold=reach,
-            sensitivity=TICKS,
+            epsilon=self.costs.search, queries=1, threshold=reach, sensitivity=TICKS,
             relation=SUBSTITUTE,
-        )
+        )  # fmt: skip
         self._value = Laplace(epsilon=self.costs.value, sensitivity=TICKS, relation=SUBSTITUTE)
         self._information = likely_loss(float(self.costs.pure), evidence.n, self._beta / 2)
         self._rho: int | None = None
-        self._left, self._looks = self.costs.hard, 0
-
-    @property
-    def left(self) -> int:
-        return self._left
+        self.left, self._looks = self.costs.hard, 0
 
     def demand(self) -> None:
         """Raise if all surprises are used up."""
-        if not self._left:
+        if not self.left:
             raise BudgetExceededError(
                 "surprises",
                 f"Budget exceeded: all surprises that the privacy budget pays for "
@@ -418,15 +387,13 @@ class PrivateLook:
         return [Cell(step) for step in range(-below, above + 1)]
 
     def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the search has found what it waits for."""
         self._looks += 1
         guess = round(question.guess * self._evidence.n * TICKS)
         found = self.fires(abs(self._total(question) - guess))
-        self._left -= found
+        self.left -= found
         return found
 
     def cell(self, question: LookQuestion) -> Cell:
-        """Return the cell of the noisy average of a query that surprised."""
         ticks = self._evidence.n * TICKS
         average = self.disturbed(self._total(question)) / ticks
         inside = min(max(average, question.low), question.high)
@@ -451,13 +418,20 @@ class PrivateLook:
         return noise.laplace_around(total, self._value.scale, source=self._source)
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the ends of the average behind the answer, but for a chance of the noise."""
-        off = self._threshold + self._search_error() if cell is None else self._value_error()
+        """Return the ends, which hold but for a chance of the noise."""
+        n, beta = self._evidence.n, self._beta / 3
+        noise_of_one = partial(laplace_error, beta=beta / self.costs.hard)
+        if cell is None:
+            i = self._looks
+            nu = laplace_error(self._search.query_scale, beta / (i * (i + 1)))
+            noisy = noise_of_one(self._search.threshold_scale) + nu + 2
+            off = self._threshold + (noisy / (n * TICKS) + HALF_TICK)
+        else:
+            off = noise_of_one(self._value.scale) / (n * TICKS) + HALF_TICK + self._threshold / 4
         middle = self.value(question, cell)
         return max(middle - off, question.low), min(middle + off, question.high)
 
     def value(self, question: LookQuestion, cell: Cell | None) -> float:
-        """Return the middle of the cell, or the guess."""
         if cell is None:
             return question.guess
         middle = question.guess + cell.steps * self._threshold / 2
@@ -471,20 +445,9 @@ class PrivateLook:
             self._hypothesis.move(self._hypothesis.tilt(question.query, target))
 
     def _reach(self, question: LookQuestion) -> tuple[int, int]:
-        below, above = question.guess - question.low, question.high - question.guess
-        return max(0, round(2 * below / self._threshold)), max(
-            0, round(2 * above / self._threshold)
-        )
-
-    def _search_error(self) -> float:
-        i = self._looks
-        rho = laplace_error(self._search.threshold_scale, self._beta / 3 / self.costs.hard)
-        nu = laplace_error(self._search.query_scale, self._beta / 3 / (i * (i + 1)))
-        return (rho + nu + 2) / (self._evidence.n * TICKS) + HALF_TICK
-
-    def _value_error(self) -> float:
-        off = laplace_error(self._value.scale, self._beta / 3 / self.costs.hard)
-        return off / (self._evidence.n * TICKS) + HALF_TICK + self._threshold / 4
+        gaps = question.guess - question.low, question.high - question.guess
+        below, above = (max(0, round(2 * gap / self._threshold)) for gap in gaps)
+        return below, above
 
 
 def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: float) -> int:
@@ -510,7 +473,7 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
 ONE_GUARANTEE = Guarantee(1, relation=SUBSTITUTE)
 
 
-def _read(privacy: object) -> Guarantee | Concentrated:
+def _budget(privacy: object) -> Guarantee | Concentrated:
     if not isinstance(privacy, (Guarantee, Concentrated)):
         must = "be a Guarantee or Concentrated"
         hint = "Use {privacy}."
@@ -524,12 +487,3 @@ def _read(privacy: object) -> Guarantee | Concentrated:
         must = "be finite and above 0"
         raise ParameterError("privacy", must, str(privacy), "Use {privacy}.", privacy=ONE_GUARANTEE)
     return privacy
-
-
-def _rho(privacy: Guarantee) -> Fraction:
-    return Concentrated.rho_for(privacy.exact_epsilon(), privacy.delta)
-
-
-def _root(x: Fraction) -> Fraction:
-    """Return the square root, rounded down to 64 bits after the point."""
-    return Fraction(isqrt((x.numerator << 128) // x.denominator), 1 << 64)
