@@ -288,31 +288,23 @@ def probe(
     turns = min(integer(rounds, "rounds", least=1), -(-count // (4 * len(swing))))
     way = 1 if flag(upward, "upward") else -1
     growth = 2.0 if turns == 1 else GROWTH ** (1 / turns)
-    first, items = _items(count, rng)
+    first = int(generator(rng).integers(ITEMS))
     sketch.update(first, length)
     true = length**2
-    for arms in np.array_split(items, turns):
+    for arms in np.array_split(first + 1 + np.arange(count), turns):
         heights = np.rint(np.resize(swing, len(arms)) * sqrt(true)).astype(np.int64)
-        off = _probed(sketch, arms, heights) / (true + heights**2)
-        weights = way * _lean(off, len(swing), rng) * sqrt((growth - 1) * true / len(arms))
-        true += _keep(sketch, arms, weights)
+        answers = np.empty(len(arms))
+        for i, (item, weight) in enumerate(zip(arms.tolist(), heights.tolist(), strict=True)):
+            sketch.update(item, weight)
+            answers[i] = sketch.query()
+            sketch.update(item, -weight)
+        lean = _lean(answers / (true + heights**2), len(swing), rng)
+        whole = np.rint(way * lean * sqrt((growth - 1) * true / len(arms))).astype(np.int64)
+        for item, weight in zip(arms.tolist(), whole.tolist(), strict=True):
+            if weight:
+                sketch.update(item, weight)
+        true += int(whole @ whole)
     return F2Attack(count + READS, true, tuple(sketch.query() for _ in range(READS)))
-
-
-def _items(count: int, rng: np.random.Generator) -> tuple[int, NDArray[np.int64]]:
-    first = int(generator(rng).integers(ITEMS))
-    return first, first + 1 + np.arange(count)
-
-
-def _probed(
-    sketch: F2Sketch, arms: NDArray[np.int64], heights: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    answers = np.empty(len(arms))
-    for i, (item, weight) in enumerate(zip(arms.tolist(), heights.tolist(), strict=True)):
-        sketch.update(item, weight)
-        answers[i] = sketch.query()
-        sketch.update(item, -weight)
-    return answers
 
 
 def _lean(
@@ -328,15 +320,6 @@ def _lean(
         return rng.choice([-1.0, 1.0], len(lean))
     lean = np.clip(lean / spread, -FAR, FAR)
     return np.asarray(lean / sqrt(float(np.mean(lean**2))))
-
-
-def _keep(sketch: F2Sketch, arms: NDArray[np.int64], weights: NDArray[np.float64]) -> int:
-    """Add the items to the vector, with whole weights, and return their second moment."""
-    whole = np.rint(weights).astype(np.int64)
-    for item, weight in zip(arms.tolist(), whole.tolist(), strict=True):
-        if weight:
-            sketch.update(item, weight)
-    return int(whole @ whole)
 
 
 def insertion(
@@ -376,10 +359,10 @@ def insertion(
     """
     count = integer(steps, "steps", least=1)
     length = isqrt(5 * count // 2) if height is None else integer(height, "height", least=1)
-    first, items = _items(count, rng)
+    first = int(generator(rng).integers(ITEMS))
     sketch.update(first, length)
     before, true, queries = sketch.query(), length**2, 1
-    for item in items.tolist():
+    for item in range(first + 1, first + 1 + count):
         sketch.update(item, 1)
         after = sketch.query()
         queries += 1

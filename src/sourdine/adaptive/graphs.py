@@ -7,13 +7,13 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import ceil, log
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
 from sourdine.adaptive.robust.proof import ENDLESS, Lazy, Proof
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.keyed import KEY_BYTES, siphash, siphash_many
+from sourdine.adaptive.sketches.keyed import key_of, siphash, siphash_many
 from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.exact import flag, integer, kind, number
 from sourdine.exact import given as given_as
@@ -41,9 +41,10 @@ def edge_of(n: int, u: int, v: int) -> Edge:
     try:
         a, b = sorted((index(u), index(v)))
     except TypeError as error:
+        other = next(end for end in (u, v) if not hasattr(end, "__index__"))
         must = f"be a whole number from 0 to {n - 1}"
         hint = "Number the vertices from 0, such as (0, 1)."
-        raise ParameterTypeError("a vertex", must, kind(_other(u, v)), hint) from error
+        raise ParameterTypeError("a vertex", must, kind(other), hint) from error
     if not 0 <= a < b < n:
         must = f"join two different vertices from 0 to {n - 1}"
         raise ParameterError("an edge", must, f"({u}, {v})", "Use (0, 1).")
@@ -52,10 +53,13 @@ def edge_of(n: int, u: int, v: int) -> Edge:
 
 def graph_of(graph: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
     """Return the number of vertices, and the edges as a set, each with its smaller end first."""
-    if _is_graph(graph):
+    if hasattr(graph, "get_edgelist") and hasattr(graph, "vcount"):
         return _read_graph(graph, edges)
     size = integer(graph, "graph", least=2)
-    return size, {edge_of(size, *_pair(edge)) for edge in _listed(edges)}
+    if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
+        must, example = "be a list of pairs", [(0, 1), (1, 2)]
+        raise ParameterTypeError("edges", must, kind(edges), "Use {edges}.", edges=example)
+    return size, {edge_of(size, *_pair(edge)) for edge in edges}
 
 
 def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
@@ -63,11 +67,7 @@ def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
     (edges.add if present else edges.discard)(edge)
 
 
-def _is_graph(x: object) -> TypeGuard[Graph]:
-    return hasattr(x, "get_edgelist") and hasattr(x, "vcount")
-
-
-def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
+def _read_graph(graph: Any, edges: object) -> tuple[int, set[Edge]]:
     if not isinstance(edges, tuple) or edges:
         raise ParameterTypeError(
             "edges", "be omitted when a graph is given", "", "Use mincut(graph)."
@@ -80,14 +80,6 @@ def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
     return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
 
 
-def _listed(edges: Any) -> Pairs:
-    if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
-        raise ParameterTypeError(
-            "edges", "be a list of pairs", kind(edges), "Use {edges}.", edges=[(0, 1), (1, 2)]
-        )
-    return edges
-
-
 def _pair(edge: Any) -> Edge:
     try:
         u, v = edge
@@ -97,10 +89,6 @@ def _pair(edge: Any) -> Edge:
         got = kind(edge)
         raise ParameterTypeError("an edge", must, got, hint, edges=[(0, 1), (1, 2)]) from error
     return u, v
-
-
-def _other(*ends: object) -> object:
-    return next(end for end in ends if not hasattr(end, "__index__"))
 
 
 # ---- The global min-cut of a changing graph: exact, and estimated from a sample of the edges -----
@@ -225,8 +213,9 @@ class SkeletonMinCut:
         share = number(keep, "keep", above=0, most=1)
         self.keep = float(share)
         self._below = int(share * WORD)
-        self._key = (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
-        self.edges = self._kept(given)
+        self._key = key_of(seed)
+        edges_of = zip(*_words(self.n, given, self._key), strict=True)
+        self.edges = {edge for edge, word in edges_of if word < self._below}
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""
@@ -241,13 +230,12 @@ class SkeletonMinCut:
     def __repr__(self) -> str:
         return f"SkeletonMinCut(n={self.n}, keep={self.keep:g})"
 
-    def _kept(self, edges: set[Edge]) -> set[Edge]:
-        if not edges:
-            return set()
-        ends = np.array(sorted(edges), np.uint64)
-        words = siphash_many(ends[:, 0] * np.uint64(self.n) + ends[:, 1], self._key)
-        chosen = ends[words <= np.uint64(max(self._below, 1) - 1)]
-        return {(a, b) for a, b in chosen.tolist()}
+
+def _words(n: int, edges: set[Edge], key: bytes) -> tuple[list[Edge], list[int]]:
+    """Return edges in their order, and the keyed hash of each."""
+    listed = sorted(edges)
+    ends = np.array(listed, np.uint64).reshape(-1, 2)
+    return listed, siphash_many(ends[:, 0] * np.uint64(n) + ends[:, 1], key).tolist()
 
 
 # ---- The min-cut of a sample that is kept up to date: cheap changes, a number to be read ---------
@@ -346,12 +334,8 @@ def _joined(near: list[dict[int, int]], best: int) -> tuple[list[int], int]:
                 reach[v] += weight
                 heappush(heap, (-reach[v], v))
                 if reach[v] >= best:
-                    _join(root, u, v)
+                    root[_root(root, u)] = _root(root, v)
     return root, best
-
-
-def _join(root: list[int], u: int, v: int) -> None:
-    root[_root(root, u)] = _root(root, v)
 
 
 def _root(root: list[int], u: int) -> int:
@@ -453,12 +437,9 @@ class DynamicMinCut:
         self.n, given = graph_of(graph, edges)
         off = number(error, "error", above=0, most=HALF)
         self._lag = float(off) / 4
-        self.strength = (
-            proved_strength(self.n, off)
-            if strength is None
-            else integer(strength, "strength", least=1)
-        )
-        self._key = (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
+        proved = proved_strength(self.n, off) if strength is None else strength
+        self.strength = integer(proved, "strength", least=1)
+        self._key = key_of(seed)
         self._samples: list[set[Edge]] = [set() for _ in range(self.n.bit_length() + 1)]
         self.operations, self.computations = len(given), 0
         for edge, word in zip(*_words(self.n, given, self._key), strict=True):
@@ -512,14 +493,6 @@ class DynamicMinCut:
         self.operations += len(chosen) + scans
         self.computations += 1
         return value
-
-
-def _words(n: int, edges: set[Edge], key: bytes) -> tuple[list[Edge], list[int]]:
-    listed = sorted(edges)
-    if not listed:
-        return [], []
-    ends = np.array(listed, np.uint64)
-    return listed, siphash_many(ends[:, 0] * np.uint64(n) + ends[:, 1], key).tolist()
 
 
 # ---- Min-cuts that stay right when the next change depends on the last answer --------------------
@@ -600,16 +573,9 @@ class RobustMinCut:
             return DynamicMinCut(self.n, self.edges, error=off, strength=strength, seed=seed)
 
         self._robust = Robust(
-            copy,
-            copies=copies,
-            sample=sample,
-            epsilon0=epsilon0,
-            steps=steps,
-            error=error,
-            start=mincut(self.n, self.edges),
-            current=lambda: (),
-            source=source,
-        )
+            copy, copies=copies, sample=sample, epsilon0=epsilon0, steps=steps, error=error,
+            start=mincut(self.n, self.edges), current=lambda: (), source=source,
+        )  # fmt: skip
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""

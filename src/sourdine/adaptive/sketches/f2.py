@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 from hashlib import shake_128
-from math import exp, isnan, log, log1p, nan, sqrt
+from math import exp, isnan, log, nan, sqrt
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
 from sourdine import noise as samplers
-from sourdine.adaptive.information import largest
-from sourdine.adaptive.robust.proof import Proof
+from sourdine.adaptive.information import bisected, largest
+from sourdine.adaptive.robust.proof import Proof, divergence_from
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, integer, kind, number
 from sourdine.noise import SYSTEM
@@ -42,7 +42,6 @@ Item: TypeAlias = Union[int, str, bytes, float, bool, "tuple[Item, ...]", None]
 
 
 def is_whole(item: object) -> TypeGuard[int]:
-    """Return whether an item is a whole number, in Python's or NumPy's dress."""
     return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
 
 
@@ -259,11 +258,8 @@ class AmsSketch:
         chebyshev = sqrt(2 / (self.width * chance))
         if 2 * tail(1.0, self.width) > chance:
             return chebyshev
-        low, high = 0.0, 1.0
-        while high - low > 1e-9:
-            middle = (low + high) / 2
-            low, high = (middle, high) if 2 * tail(middle, self.width) > chance else (low, middle)
-        return min(chebyshev, high)
+        _, least = bisected(lambda epsilon: 2 * tail(epsilon, self.width) > chance, 0.0, 1.0)
+        return min(chebyshev, least)
 
     def _carry(self, weight: int) -> None:
         if self._carried + weight > HEAVIEST:
@@ -363,8 +359,12 @@ def width_to_prove(
     >>> width_to_prove(1000)
     3240000
     """
+
+    def enough(width: int) -> bool:
+        return looks <= proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta)
+
     width = 1
-    while proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta) < looks:
+    while not enough(width):
         width *= 2
         if width > MOST_WIDTH:
             must = f"leave room within the error for {looks} answers"
@@ -374,10 +374,7 @@ def width_to_prove(
     low, high = width // 2 // unit, -(-width // unit)
     while high - low > 1:
         middle = (low + high) // 2
-        enough = looks <= proved_looks(
-            width=middle * unit, noise=noise, clip=clip, error=error, beta=beta
-        )
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle * unit) else (middle, high)
     return high * unit
 
 
@@ -393,10 +390,8 @@ def _holds(
     if epsilon <= 0 or 2 * (1 - b - epsilon) <= HIGH + tau:
         return False
     log_q = log(2 * looks) - width * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
-    if log_q >= log(p):
-        return False
-    divergence = p * (log(p) - log_q) + (1 - p) * (log1p(-p) - log1p(-exp(log_q)))
-    return clip**2 * looks / (2 * noise**2 * width) <= divergence
+    told = clip**2 * looks / (2 * noise**2 * width)
+    return log_q < log(p) and told <= divergence_from(p, log_q)
 
 
 GAIN = 1.276
@@ -494,16 +489,8 @@ class RobustF2:
     """
 
     __slots__ = (
-        "_rows",
-        "_scale",
-        "_source",
-        "_variance",
-        "beta",
-        "clip",
-        "error",
-        "looks",
-        "noise",
-    )
+        "_rows", "_scale", "_source", "_variance", "beta", "clip", "error", "looks", "noise",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -563,15 +550,13 @@ class RobustF2:
             width=self.width, noise=float(self.noise), clip=float(self.clip),
             error=error, beta=beta,
         )  # fmt: skip
-        if not looks:
-            few = f"the width {self.width} is too small for the noise; see width_to_prove"
-            return Proof(0, beta, few)
-        return Proof(
-            looks,
-            beta,
-            f"privacy of the rows, all answers within {error:g}; a step is a look, and an "
-            "answer takes one where the second moment stands, a few where it leaps",
-        )
+        grounds = f"the width {self.width} is too small for the noise; see width_to_prove"
+        if looks:
+            grounds = (
+                f"privacy of the rows, all answers within {error:g}; a step is a look, and an "
+                "answer takes one where the second moment stands, a few where it leaps"
+            )
+        return Proof(looks, beta, grounds)
 
     def update(self, item: Item, weight: int = 1) -> None:
         """Add a weight, which may be negative, to an item."""

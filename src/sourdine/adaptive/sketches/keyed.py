@@ -77,6 +77,11 @@ def siphash(word: int, key: bytes) -> int:
     return v0 ^ v1 ^ v2 ^ v3
 
 
+def key_of(seed: int) -> bytes:
+    """Return the key that 128 secret bits are, given as a whole number."""
+    return (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
+
+
 def siphash_many(words: Words, key: bytes) -> Words:
     """Return `siphash` of each word."""
     start = _start(key)
@@ -161,10 +166,10 @@ class SubsetCount:
 
     def __init__(self, keys: ArrayLike, make: Callable[[], DistinctSketch], *, seed: int) -> None:
         given = np.asarray(keys, np.int64)
-        secret = integer(seed, "seed", least=0) % (1 << 128)
+        secret = key_of(seed)
         self._order = np.argsort(given)
         self._keys = given[self._order]
-        words = siphash_many(given.view(np.uint64), secret.to_bytes(KEY_BYTES, "little"))
+        words = siphash_many(given.view(np.uint64), secret)
         self._words = words.view(np.int64)[self._order]
         self._make = make
         self._subset: NDArray[np.int64] = given[:0]
@@ -318,7 +323,9 @@ class Keyed:
             if len(self._waiting) >= WAITING:
                 self._settle()
         else:
-            self._take(item)
+            hashed = self._other.copy()
+            hashed.update(encoded(item))
+            self._push(*WORD.unpack(hashed.digest()))
 
     def update_many(self, items: Iterable[Item]) -> None:
         """Take many items; an array of whole numbers is hashed as one, a few times faster."""
@@ -410,11 +417,6 @@ class Keyed:
         hint = "Store keyed.sketch.serialize_compact(), and keep keyed.key in a safe place."
         raise ParameterTypeError("a keyed sketch", must, "", hint)
 
-    def _take(self, item: Item) -> None:
-        hashed = self._other.copy()
-        hashed.update(encoded(item))
-        self._push(*WORD.unpack(hashed.digest()))
-
     def _settle(self) -> None:
         waiting, self._waiting = self._waiting, []
         if len(waiting) > FEW:
@@ -475,9 +477,9 @@ def _read_key(key: object) -> bytes:
 def _union(one: Any, two: Any) -> DistinctSketch:
     library = datasketches()
     kinds = [type(one).__name__, type(two).__name__]
-    if all(kind == "hll_sketch" for kind in kinds):
+    if kinds == ["hll_sketch"] * 2:
         union = library.hll_union(max(one.lg_config_k, two.lg_config_k))
-    elif all(kind == "cpc_sketch" for kind in kinds):
+    elif kinds == ["cpc_sketch"] * 2:
         union = library.cpc_union(max(one.lg_k, two.lg_k))
     elif all(kind.endswith("theta_sketch") for kind in kinds):
         union = library.theta_union(21)
