@@ -249,8 +249,7 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
     >>> print(poisson(Guarantee(1), rate=0.5))
     epsilon 0.620115, one record added or removed
     """
-    _require(guarantee, ADD_REMOVE, "poisson", "The size of a Poisson sample is random")
-    return _on_all(guarantee, _rate(rate))
+    return _on_all(_under(guarantee, ADD_REMOVE), number(rate, "rate", above=0, most=1))
 
 
 def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
@@ -263,8 +262,7 @@ def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
     >>> print(without_replacement(Guarantee(1, 1e-6, SUBSTITUTE), sample=10, n=1000))
     epsilon 0.0170369, delta 1e-08, one record replaced
     """
-    _require(guarantee, SUBSTITUTE, "without_replacement", "The size of such a sample is fixed")
-    return _on_all(guarantee, _share(sample, n))
+    return _on_all(_under(guarantee, SUBSTITUTE), _share(sample, n))
 
 
 def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
@@ -278,8 +276,8 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
     >>> round(float(g.epsilon), 6), poisson(g, 0.5).epsilon <= Fraction(1, 2)
     (0.831797, True)
     """
-    _require(guarantee, ADD_REMOVE, "poisson_allowance", "The size of a Poisson sample is random")
-    return _on_sample(guarantee, _rate(rate))
+    q = number(rate, "rate", above=0, most=1)
+    return _on_sample(_under(guarantee, ADD_REMOVE, "_allowance"), q)
 
 
 def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
@@ -292,9 +290,7 @@ def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> 
     >>> print(without_replacement_allowance(Guarantee(1, 0, SUBSTITUTE), sample=1, n=1))
     epsilon 1, one record replaced
     """
-    name = "without_replacement_allowance"
-    _require(guarantee, SUBSTITUTE, name, "The size of such a sample is fixed")
-    return _on_sample(guarantee, _share(sample, n))
+    return _on_sample(_under(guarantee, SUBSTITUTE, "_allowance"), _share(sample, n))
 
 
 def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
@@ -307,8 +303,9 @@ def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
 def _on_sample(guarantee: Guarantee, q: Fraction) -> Guarantee:
     if not guarantee.is_finite:
         return guarantee
-    total = guarantee.exact_epsilon()
-    epsilon = total if q == 1 or total == 0 else _inverse(total, q).below()
+    total = epsilon = guarantee.exact_epsilon()
+    if q < 1 and total > 0:  # ln(1 + (e^total - 1) / q), free of large exponentials
+        epsilon = (total + (exp_neg(total) + (1 - exp_neg(total)) / q).log()).below()
     for _ in range(64):
         if _amplified(epsilon, q) <= total:
             break
@@ -326,15 +323,6 @@ def _amplified(epsilon: Fraction, q: Fraction) -> Fraction:
     return min((Real.of(epsilon) - gain).above(), epsilon)
 
 
-def _inverse(total: Fraction, q: Fraction) -> Real:
-    r"""Return :math:`\ln(1 + (e^{\varepsilon'} - 1)/q)`, free of large exponentials."""
-    return total + (exp_neg(total) + (1 - exp_neg(total)) / q).log()
-
-
-def _rate(rate: object) -> Fraction:
-    return number(rate, "rate", above=0, most=1)
-
-
 def _share(sample: object, n: object) -> Fraction:
     most = integer(n, "n", least=1)
     m = integer(sample, "sample", least=1)
@@ -344,16 +332,24 @@ def _share(sample: object, n: object) -> Fraction:
     return Fraction(m, most)
 
 
-def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -> None:
-    if Guarantee.read(guarantee, relation=relation).relation is not relation:
-        other = "without_replacement" if relation is ADD_REMOVE else "poisson"
-        fits = guarantee.relation in {ADD_REMOVE, SUBSTITUTE}
-        other += "_allowance" if name.endswith("allowance") else ""
-        raise ParameterError(
-            "guarantee", f"hold for {relation.description}", guarantee.relation.name,
-            f"{reason}, so {name} needs a guarantee under {relation.name}. "
-            + (f"Use {other}(...)." if fits else "A local guarantee needs no sample of a curator."),
-        )  # fmt: skip
+_SAMPLES = {
+    ADD_REMOVE: ("poisson", "The size of a Poisson sample is random"),
+    SUBSTITUTE: ("without_replacement", "The size of such a sample is fixed"),
+}
+
+
+def _under(guarantee: Guarantee, relation: Relation, ending: str = "") -> Guarantee:
+    """Return a guarantee under the relation of a sample, or name the function for the other one."""
+    given = Guarantee.read(guarantee, relation=relation).relation
+    if given is relation:
+        return guarantee
+    name, reason = _SAMPLES[relation]
+    hint = "A local guarantee needs no sample of a curator."
+    if given in _SAMPLES:
+        hint = f"Use {_SAMPLES[given][0]}{ending}(...)."
+    needs = f"{reason}, so {name}{ending} needs a guarantee under {relation.name}."
+    must = f"hold for {relation.description}"
+    raise ParameterError("guarantee", must, given.name, f"{needs} {hint}")
 
 
 # ---- What a guarantee leaves to an adversary who wants to learn about one person -----------------
@@ -455,9 +451,8 @@ class Adversary:
         points, alarms, power = [(0.0, float(told))], 0, 0
         for wrong, right in _counts(steep, self.releases):
             alarms, power = alarms + wrong, power + right
-            points.append(
-                (float((1 - told) * alarms / whole), float(told + (1 - told) * power / whole))
-            )
+            corner = (1 - told) * alarms / whole, told + (1 - told) * power / whole
+            points.append((float(corner[0]), float(corner[1])))
         return [*points, *([(1.0, 1.0)] if told else [])]
 
     def posterior(self, prior: Number) -> tuple[Fraction, Fraction]:

@@ -114,10 +114,8 @@ def protected(unit: str | None, rows: int) -> str:
     return "record" if rows == 1 else f"person with at most {rows} records"
 
 
-SUBSTITUTE = Relation.SUBSTITUTE
-ADD_REMOVE = Relation.ADD_REMOVE
-LOCAL = Relation.LOCAL
-ALIKE = Relation.ALIKE
+SUBSTITUTE, ADD_REMOVE = Relation.SUBSTITUTE, Relation.ADD_REMOVE
+LOCAL, ALIKE = Relation.LOCAL, Relation.ALIKE
 
 _DESCRIPTIONS = {
     SUBSTITUTE: "one {whom} replaced",
@@ -282,11 +280,12 @@ class Guarantee:
             if not isinstance(twice.epsilon, Fraction):
                 return Guarantee.none(wanted)
             return Guarantee(twice.epsilon, twice.delta, wanted)
+        others = "ADD_REMOVE or SUBSTITUTE" if self.relation is ADD_REMOVE else self.relation.name
         hint = (
             f"A guarantee for {self.relation.description} does not bound {wanted.description}. Ask "
             f"the mechanism for its guarantee under {wanted.name}."
         )
-        raise ParameterError("relation", f"be {_reachable(self.relation)}", wanted.name, hint)
+        raise ParameterError("relation", f"be {others}", wanted.name, hint)
 
     def to_dict(self) -> dict[str, str]:
         """Return strings for JSON; the numbers are exact, such as ``"1/3"`` or ``"inf"``.
@@ -328,12 +327,9 @@ class Guarantee:
         relation = self.relation.value
         if not isinstance(self.epsilon, Fraction):
             return f"Guarantee.none({relation!r})"
-        parts = [typed(self.epsilon)]
-        if self.delta:
-            parts.append(typed(self.delta))
-        if self.relation is not ADD_REMOVE:
-            parts.append(f"relation={relation!r}")
-        return f"Guarantee({', '.join(parts)})"
+        delta = f", {typed(self.delta)}" if self.delta else ""
+        last = "" if self.relation is ADD_REMOVE else f", relation={relation!r}"
+        return f"Guarantee({typed(self.epsilon)}{delta}{last})"
 
     def _repr_html_(self) -> str:
         return f"<span>{self}</span>"
@@ -361,10 +357,6 @@ def _short(x: Fraction | float) -> Fraction | float:
     if isinstance(x, Fraction) and x.denominator >> 2048:
         return Fraction(math.ceil(x * (1 << 2048)), 1 << 2048)
     return x
-
-
-def _reachable(relation: Relation) -> str:
-    return "ADD_REMOVE or SUBSTITUTE" if relation is ADD_REMOVE else relation.name
 
 
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
@@ -529,14 +521,9 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
         ("delta", cost.delta, left.delta, total.delta),
     ):
         if wanted > available:
-            typed = _typed(name, asked, cost, left)
-            raise _refusal(name, label, wanted, available, whole, typed)
-    both = added(spent, cost)
-    return Guarantee(
-        min(both.exact_epsilon(), total.exact_epsilon()),
-        min(both.delta, total.delta),
-        total.relation,
-    )
+            raise _refusal(name, label, wanted, available, whole, _typed(name, asked, cost, left))
+    both, most = added(spent, cost), total.exact_epsilon()
+    return Guarantee(min(both.exact_epsilon(), most), min(both.delta, total.delta), total.relation)
 
 
 def added(spent: Guarantee, asked: Guarantee) -> Guarantee:

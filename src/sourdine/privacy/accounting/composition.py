@@ -233,14 +233,6 @@ def _window(sums: Cumulants, theta: float) -> tuple[int, int, float]:
     return first, last, exp(above) + exp(below)
 
 
-def combined_beyond(draws: Sequence[Laid]) -> float:
-    """Return the mass of infinite loss of all draws together, rounded up."""
-    if any(d.beyond > 0.99 for d in draws):
-        return 1.0
-    logs = sum(d.times * log1p(-d.beyond) for d in draws)
-    return -expm1(logs) * (1 + 1e-12) if logs else 0.0
-
-
 # ---- The curve of a batch, with two certified ends -----------------------------------------------
 
 
@@ -322,7 +314,11 @@ class Composition:
         lower = max(side.delta(e, upper=False) for side in self._lower)
         upper = max(side.delta(e, upper=True) for side in self._upper)
         if self._all_ranges:
-            upper = min(upper, self._delta_by_orders(float(e)))
+            exponents = (
+                over * (price - float(e)) - log(over) - (1 + over) * log1p(1 / over)
+                for over, price in self._orders
+            )
+            upper = min(upper, exp(min(*exponents, 0.0)) * (1 + 1e-9))
         return _with_own(own, Ends(lower, upper))
 
     def epsilon(self, delta: Number) -> Ends:
@@ -344,7 +340,11 @@ class Composition:
         lower = max(side.epsilon(rest, upper=False) for side in self._lower)
         upper = max(side.epsilon(rest, upper=True) for side in self._upper)
         if self._all_ranges:
-            upper = min(upper, self._by_orders(float(rest)))
+            by_orders = (
+                price - log1p(1 / over) - (log(float(rest)) + log1p(over)) / over
+                for over, price in self._orders
+            )
+            upper = min(upper, max(min(by_orders), 0.0) * (1 + 1e-12) + 1e-12)
         return Ends(min(lower, most), min(upper, most))
 
     @cached_property
@@ -355,22 +355,6 @@ class Composition:
             (over, float(sum((p.price(1 + Fraction(over)) for p in self.parts), Fraction(0))))
             for over in orders
         ]
-
-    def _by_orders(self, delta: float) -> float:
-        """Return an epsilon from Rényi divergences, rounded up."""
-        found = [
-            price - log1p(1 / over) - (log(delta) + log1p(over)) / over
-            for over, price in self._orders
-        ]
-        return max(min(found), 0.0) * (1 + 1e-12) + 1e-12
-
-    def _delta_by_orders(self, epsilon: float) -> float:
-        """Return a delta from Rényi divergences, rounded up."""
-        found = [
-            over * (price - epsilon) - log(over) - (1 + over) * log1p(1 / over)
-            for over, price in self._orders
-        ]
-        return exp(min(*found, 0.0)) * (1 + 1e-9)
 
     @cached_property
     def _plain(self) -> tuple[Fraction | None, Fraction]:
@@ -447,14 +431,13 @@ class _Side:
         self.step = step
         self.draws = [draw for draw in draws if draw.mass.any()] or [Laid(0, np.ones(1), 1, 0.0)]
         self.ranges = ranges
-        self.beyond = combined_beyond(draws)
+        # the mass of infinite loss of all draws together, rounded up
+        logs = sum(d.times * log1p(-min(d.beyond, 0.99)) for d in draws)
+        lost = -expm1(logs) * (1 + 1e-12) if logs else 0.0
+        self.beyond = 1.0 if any(d.beyond > 0.99 for d in draws) else lost
         self.sums = Cumulants(self.draws)
-        middle = [
-            laid_up(pair, n, step)
-            for eta, n in ranges.items()
-            for pair in [dominated(Part.range(eta))]
-            if pair is not None
-        ]
+        pairs = [(dominated(Part.range(eta)), n) for eta, n in ranges.items()]
+        middle = [laid_up(pair, n, step) for pair, n in pairs if pair is not None]
         self.all = Cumulants([*self.draws, *middle])
         self._last: Tilted | None = None
 
@@ -478,10 +461,8 @@ class _Side:
         if not self.ranges and position >= self.sums.most:
             return min(self.beyond, 1.0) if upper else 0.0
         law = self.tilt(epsilon) if law is None else law
-        if self.ranges:
-            ends = law.ends(*self._ranged(law, position))
-        else:
-            ends = law.ends(*self._plain(law, position))
+        weights = self._ranged if self.ranges else self._plain
+        ends = law.ends(*weights(law, position))
         return min(ends[1] + self.beyond, 1.0) if upper else ends[0]
 
     def _plain(self, law: Tilted, position: Fraction) -> tuple[np.ndarray, int, Fraction, float]:

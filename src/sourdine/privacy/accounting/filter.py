@@ -160,30 +160,23 @@ class Filter:
         if after.is_within:
             return after
         by = f" by {label!r}" if label else ""
-        if after.own_delta > self.reserve and self.epsilon is None:
-            must = (
-                f"Budget exceeded{by}: requested delta={shown(after.own_delta - self.own_delta)}, "
-                f"but a total of rho has no delta."
-            )
+        wanted, tries = shown(after.own_delta - self.own_delta), dict[str, Fraction]()
+        if after.own_delta <= self.reserve:
+            share = percent(after.share - self.share, up=True)
+            why = f"requested {share} of the total, {percent(self.remaining)} remaining."
+            hint = "Ask for less, or use a smaller epsilon."
+            raise BudgetExceededError("epsilon", f"Budget exceeded{by}: {why}", share, hint)
+        if self.epsilon is None:
+            why = "but a total of rho has no delta."
             hint = "Use a method without delta, or create a total of epsilon and delta."
-            raise BudgetExceededError("delta", must, shown(after.own_delta - self.own_delta), hint)
-        if after.own_delta > self.reserve:
-            left = self.reserve - self.own_delta
-            typed = Fraction(shown(left, up=False))
-            other = "create a total with a larger reserve, or use a method without delta"
-            must = (
-                f"Budget exceeded{by}: requested delta={shown(after.own_delta - self.own_delta)}, "
-                f"{shown(left, up=False)} of the reserve of {shown(self.reserve)} remaining."
-            )
-            hint = f"Use {{delta}} or less; or {other}." if typed else f"{other.capitalize()}."
-            got = shown(after.own_delta - self.own_delta)
-            raise BudgetExceededError("delta", must, got, hint, **{"delta": typed} if typed else {})
-        must = (
-            f"Budget exceeded{by}: requested {percent(after.share - self.share, up=True)} of the "
-            f"total, {percent(self.remaining)} remaining."
-        )
-        hint = "Ask for less, or use a smaller epsilon."
-        raise BudgetExceededError("epsilon", must, percent(after.share - self.share, up=True), hint)
+        else:
+            left = shown(self.reserve - self.own_delta, up=False)
+            why = f"{left} of the reserve of {shown(self.reserve)} remaining."
+            hint = "Create a total with a larger reserve, or use a method without delta."
+            if Fraction(left):
+                hint, tries = f"Use {{delta}} or less; or c{hint[1:]}", {"delta": Fraction(left)}
+        must = f"Budget exceeded{by}: requested delta={wanted}, {why}"
+        raise BudgetExceededError("delta", must, wanted, hint, **tries)
 
     def after(self, parts: Iterable[Part] | Part) -> Filter:
         """Return the filter after a charge, whether or not it is within the total."""
@@ -251,11 +244,8 @@ class Filter:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the filter as JSON; numbers are exact texts."""
-        return {
-            name: None if value is None else str(value)
-            for name in self.__slots__
-            for value in [getattr(self, name)]
-        }
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: None if value is None else str(value) for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Filter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
@@ -73,11 +73,6 @@ class Pair:
         return cls(steps.astype(np.float64) * float(unit), mass, slack, unit * common)
 
     @property
-    def is_lost(self) -> bool:
-        """Whether all mass is at infinity."""
-        return not self.mass.any()
-
-    @property
     def variance(self) -> float:
         """The variance of a finite loss, roughly."""
         mean = (self.mass * self.loss).sum()
@@ -89,7 +84,7 @@ class Pair:
         The mass under Q that truncated tails lost is put at the largest loss.
         """
         q, rest = float(rate), float(1 - rate)
-        if self.is_lost:
+        if not self.mass.any():  # all of it is at infinity
             loss = np.array([np.log(rest)])
             return Pair(loss, np.array([rest]), ULP, beyond=q) if present else Pair(-loss, ONE, ULP)
         without = self.mass * np.exp(-self.loss)
@@ -106,7 +101,11 @@ class Pair:
 
 
 def dominating(part: Part, *, present: bool = True) -> Pair:
-    """Return a pair that dominates one draw of a part."""
+    """Return a pair that dominates one draw of a part, but a range or a delta.
+
+    A range, which has no single worst pair, counts as a pure guarantee on a sample. There the law
+    with the record comes first if it is ``present``.
+    """
     if part.of is not None:
         inner = Part.pure(part.of.size) if part.of.kind == "range" else part.of
         return dominating(inner).sampled(part.size, present=present)
@@ -216,7 +215,7 @@ def _gaussian(part: Part) -> Pair:
     mass = weight / weight.sum()
     unit = part.count / (2 * part.size)
     pair = Pair.on(unit, part.count - 2 * k, mass, ULP * (64 + 8 * REACH) + 4 * tail)
-    return Pair(pair.loss, pair.mass, pair.slack, pair.unit, beyond=2 * tail)
+    return replace(pair, beyond=2 * tail)
 
 
 def concentrated(rho: float) -> Pair:

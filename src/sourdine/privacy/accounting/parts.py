@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import ceil, comb, floor, gcd
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, exp_neg, fraction, given, integer, number, one_of, positive
@@ -110,6 +110,8 @@ def sampled(
 ) -> Fraction:
     r"""Return the price of a mechanism that runs on a Poisson sample of rate ``q``.
 
+    Its own price goes by order, and its largest loss is ``epsilon``; ``None`` if there is none.
+
     Without the record the law is :math:`Q`, with it :math:`(1-q)Q + qP`. In one direction, for
     whole orders,
 
@@ -189,18 +191,6 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
 Kind = Literal[
     "pure", "range", "laplace", "gaussian", "concentrated", "response", "sampled", "delta"
 ]
-
-NAMES: dict[str, tuple[str, str]] = {
-    "pure": ("epsilon", ""),
-    "range": ("eta", ""),
-    "laplace": ("scale", "shift"),
-    "gaussian": ("variance", "shift"),
-    "concentrated": ("rho", ""),
-    "response": ("epsilon", "categories"),
-    "sampled": ("rate", ""),
-    "delta": ("delta", ""),
-}
-"""The names of ``size`` and ``count`` in a record, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,10 +314,8 @@ class Part:
     def _each_epsilon(self) -> Fraction | None:
         if self.kind in {"gaussian", "concentrated"}:
             return None
-        if self.kind == "delta":
-            return Fraction(0)
-        if self.kind == "laplace":
-            return self.count / self.size
+        if self.kind in {"delta", "laplace"}:
+            return Fraction(0) if self.kind == "delta" else self.count / self.size
         if self.of is None:
             return self.size
         whole = self.of.epsilon
@@ -386,7 +374,7 @@ class Part:
         >>> Part.sampled(Part.laplace(1, 10), 0.5).to_dict()
         {'kind': 'sampled', 'rate': '1/2', 'of': {'kind': 'laplace', 'scale': '10', 'shift': 1}}
         """
-        size, count = NAMES[self.kind]
+        size, count, _, _ = KINDS[self.kind]
         record: dict[str, Any] = {"kind": self.kind, size: str(self.size)}
         if count:
             record[count] = self.count
@@ -404,7 +392,7 @@ class Part:
         Fraction(3, 10)
         """
         kind = one_of(record.get("kind"), "kind", *get_args(Kind))
-        size, count = NAMES[kind]
+        size, count, _, _ = KINDS[kind]
         known = {"kind", "times", size, count, "of" if kind == "sampled" else size}
         if set(record) - known or not isinstance(record.get(size), str):
             must = f"hold {size} as a string and only the fields of a {kind} part"
@@ -418,33 +406,17 @@ class Part:
         return part
 
     def __str__(self) -> str:
-        size = shown(self.size)
-        text = {
-            "pure": f"epsilon {size}",
-            "range": f"a range of {size}",
-            "laplace": f"discrete Laplace noise of scale {size}, moved by {self.count}",
-            "gaussian": f"discrete Gaussian noise of variance {size}, moved by {self.count}",
-            "concentrated": f"rho {size}",
-            "response": f"epsilon {size} among {self.count} categories",
-            "sampled": f"{self.of}, on a sample of rate {size}",
-            "delta": f"delta {size}",
-        }[self.kind]
+        text = KINDS[self.kind].text.format(shown(self.size), self.count, self.of)
         return text if self.times == 1 else f"{self.times} times {text}"
 
 
-@lru_cache(4096)
-def _price(part: Part, a: Fraction) -> Fraction:
-    formulas: dict[str, Callable[[], Fraction]] = {
-        "pure": lambda: pure(part.size, a),
-        "range": lambda: ranged(part.size, a),
-        "laplace": lambda: laplace(part.count, part.size, a),
-        "gaussian": lambda: up(a * part.rho),
-        "concentrated": lambda: up(a * part.rho),
-        "response": lambda: response(part.size, part.count, a),
-        "sampled": lambda: _sampled(part, a),
-        "delta": lambda: Fraction(0),
-    }
-    return formulas[part.kind]()
+class _Words(NamedTuple):
+    """The names of ``size`` and ``count`` in a record, a part in words, and its price."""
+
+    exact: str
+    whole: str
+    text: str
+    price: Callable[[Part, Fraction], Fraction]
 
 
 def _sampled(part: Part, a: Fraction) -> Fraction:
@@ -456,6 +428,32 @@ def _sampled(part: Part, a: Fraction) -> Fraction:
         return found
     by_moments = sampled(partial(_price, inner), epsilon, part.size, a)
     return by_moments if found is None else min(found, by_moments)
+
+
+KINDS = {
+    "pure": _Words("epsilon", "", "epsilon {}", lambda part, a: pure(part.size, a)),
+    "range": _Words("eta", "", "a range of {}", lambda part, a: ranged(part.size, a)),
+    "laplace": _Words(
+        "scale", "shift", "discrete Laplace noise of scale {}, moved by {}",
+        lambda part, a: laplace(part.count, part.size, a),
+    ),
+    "gaussian": _Words(
+        "variance", "shift", "discrete Gaussian noise of variance {}, moved by {}",
+        lambda part, a: up(a * part.rho),
+    ),
+    "concentrated": _Words("rho", "", "rho {}", lambda part, a: up(a * part.rho)),
+    "response": _Words(
+        "epsilon", "categories", "epsilon {} among {} categories",
+        lambda part, a: response(part.size, part.count, a),
+    ),
+    "sampled": _Words("rate", "", "{2}, on a sample of rate {0}", _sampled),
+    "delta": _Words("delta", "", "delta {}", lambda _part, _a: Fraction(0)),
+}  # fmt: skip
+
+
+@lru_cache(4096)
+def _price(part: Part, a: Fraction) -> Fraction:
+    return KINDS[part.kind].price(part, a)
 
 
 # ---- Lists of parts: sums, samples, another relation ---------------------------------------------
@@ -577,13 +575,11 @@ def replaced(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
 
 def _twice(part: Part) -> Part:
     if part.kind == "range":
-        return Part.range(2 * part.size, part.times)
-    if part.kind == "laplace":
-        return Part.laplace(2 * part.count, part.size, part.times)
-    if part.kind == "gaussian":
-        return Part.gaussian(2 * part.count, part.size, part.times)
+        return replace(part, size=2 * part.size)
+    if part.kind in {"laplace", "gaussian"}:
+        return replace(part, count=2 * part.count)
     if part.kind == "concentrated":
-        return Part.concentrated(4 * part.size, part.times)
+        return replace(part, size=4 * part.size)
     if part.epsilon is None:
         raise _untold("not be Gaussian noise on a sample")
     return Part.pure(2 * part.epsilon / part.times, part.times)
