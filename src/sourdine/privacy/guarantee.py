@@ -97,14 +97,13 @@ class Relation(Enum):
         """  # noqa: E501
         if isinstance(x, Relation):
             return x
-        hint = f"Use {{{name}}}."
-        if not isinstance(x, str):
-            must = "be a Relation or its name"
-            raise ParameterTypeError(name, must, given(x), hint, **{name: "add_remove"})
-        if x not in _NAMES:
+        try:
+            return Relation(x)
+        except ValueError:
+            error = ParameterError if isinstance(x, str) else ParameterTypeError
             must = "be 'substitute', 'add_remove' or 'local'"
-            raise ParameterError(name, must, given(x), hint, **{name: "add_remove"})
-        return _NAMES[x]
+            must = must if isinstance(x, str) else "be a Relation or its name"
+            raise error(name, must, given(x), f"Use {{{name}}}.", **{name: "add_remove"}) from None
 
 
 def protected(unit: str | None, rows: int) -> str:
@@ -123,8 +122,6 @@ _DESCRIPTIONS = {
     LOCAL: "any two inputs of one person",
     ALIKE: "any two histories of one person that change alike",
 }
-
-_NAMES = {relation.value: relation for relation in Relation}
 
 
 # ---- Guarantees ----------------------------------------------------------------------------------
@@ -530,8 +527,8 @@ def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
     """Return the sum, under the relation of the first; rounded up as in `afterwards`."""
     cost = asked.under(spent.relation)
     return Guarantee(
-        _on_grid(spent.exact_epsilon() + cost.exact_epsilon()),
-        min(_on_grid(spent.delta + cost.delta), Fraction(1)),
+        on_grid(spent.exact_epsilon() + cost.exact_epsilon()),
+        min(on_grid(spent.delta + cost.delta), Fraction(1)),
         spent.relation,
     )
 
@@ -544,7 +541,8 @@ def require_finite(asked: Guarantee) -> None:
         )
 
 
-def _on_grid(x: Fraction) -> Fraction:
+def on_grid(x: Fraction) -> Fraction:
+    """Return a number, rounded up if its denominator is too long."""
     return x if x.denominator <= GRID else Fraction(ceil(x * GRID), GRID)
 
 

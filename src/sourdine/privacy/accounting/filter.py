@@ -11,7 +11,8 @@ from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import at_least, fraction, given, number, positive
 from sourdine.privacy.accounting import parts as prices
 from sourdine.privacy.accounting.parts import plain, read_parts
-from sourdine.privacy.guarantee import percent, shown
+from sourdine.privacy.concentrated import best, ln
+from sourdine.privacy.guarantee import on_grid, percent, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from sourdine.privacy.accounting.parts import Part
 
 
-GRID = 1 << 256
 DIGITS = 6
 
 
@@ -182,12 +182,12 @@ class Filter:
         """Return the filter after a charge, whether or not it is within the total."""
         parts = read_parts(parts)
         epsilon, delta = plain(parts)
-        known = None if self.total is None or epsilon is None else _grid(self.total + epsilon)
+        known = None if self.total is None or epsilon is None else on_grid(self.total + epsilon)
         return replace(
             self,
-            price=_grid(self.price + self.price_of(parts)),
+            price=on_grid(self.price + self.price_of(parts)),
             total=known,
-            own_delta=_grid(self.own_delta + delta),
+            own_delta=on_grid(self.own_delta + delta),
         )
 
     @property
@@ -282,21 +282,14 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Floats choose it from the total alone; any order is valid.
     """
-    loss, whole = -(math.log(delta.numerator) - math.log(delta.denominator)), float(epsilon)
+    loss, whole = -ln(delta), float(epsilon)
 
-    def charges(x: float) -> float:
-        """Return how many randomised responses fit, at the order 1 + e^x."""
-        over, e = math.exp(x), min(whole / 50, 0.1)
+    def charges(over: float) -> float:
+        """Return how many randomised responses fit, at the order 1 + ``over``."""
+        e = min(whole / 50, 0.1)
         allowed = whole + math.log1p(1 / over) - (loss - math.log1p(over)) / over
         each = e + (math.log1p(math.exp(-(2 * over + 1) * e)) - math.log1p(math.exp(-e))) / over
         return allowed / max(each, 1e-300)
 
-    low, high, ratio = -5.0, math.log(4 + 4 * loss / min(whole, 1.0)), (math.sqrt(5) - 1) / 2
-    for _ in range(100):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        low, high = (low, right) if charges(left) > charges(right) else (left, high)
-    return 1 + Fraction(max(round(math.exp(low) * 64), 1), 64)
-
-
-def _grid(x: Fraction) -> Fraction:
-    return x if x.denominator <= GRID else Fraction(math.ceil(x * GRID), GRID)
+    over = best(lambda x: -charges(x), -5.0, math.log(4 + 4 * loss / min(whole, 1.0)))
+    return 1 + Fraction(max(round(over * 64), 1), 64)
