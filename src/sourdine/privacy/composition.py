@@ -117,11 +117,9 @@ def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
     relations = {Guarantee.read(g).relation for g in guarantees}
     if len(relations) > 1:
         names = " and ".join(sorted(r.name for r in relations))
-        hint = (
-            "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
-            if relations == {ADD_REMOVE, SUBSTITUTE}
-            else "Account for local and central guarantees separately."
-        )
+        hint = "Account for local and central guarantees separately."
+        if relations == {ADD_REMOVE, SUBSTITUTE}:
+            hint = "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
         raise ParameterError("guarantees", "have the same relation", names, hint)
     return relations.pop()
 
@@ -199,7 +197,7 @@ def _largest_ratio(epsilon: Fraction, k: int, s: Fraction) -> Fraction:
     one = 1 << 256
     q_lo, q_hi = exp_neg(epsilon).bounds(256)
     w, v = one, one
-    a, b = -math.floor(s * _power(one + q_lo, k, 256)), 0
+    a, b = -math.floor(s * ((one + q_lo) ** k >> 256 * (k - 1))), 0
     best = Fraction(0)
     for i in range(1, k + 2):
         a, b = a + w, b + v
@@ -211,16 +209,6 @@ def _largest_ratio(epsilon: Fraction, k: int, s: Fraction) -> Fraction:
         w = -(-w * (k - i + 1) * q_hi // i >> 256)
         v = v * (k - i + 1) * one // (i * q_hi)
     return min(best, Fraction(1))
-
-
-def _power(x: int, k: int, bits: int) -> int:
-    """Return ``(x / 2**bits)**k * 2**bits``, rounded down."""
-    result = 1 << bits
-    for digit in f"{k:b}":
-        result = result * result >> bits
-        if digit == "1":
-            result = result * x >> bits
-    return result
 
 
 # ---- Amplification by sampling -------------------------------------------------------------------

@@ -232,11 +232,8 @@ class Guarantee:
         >>> Guarantee(1).covers(Guarantee(2, 1e-6)), Guarantee(2).covers(Guarantee(1, 1e-6))
         (True, False)
         """
-        return (
-            self.relation is other.relation
-            and self.epsilon <= other.epsilon
-            and self.delta <= other.delta
-        )
+        no_more = self.epsilon <= other.epsilon and self.delta <= other.delta
+        return no_more and self.relation is other.relation
 
     def group(self, size: int) -> Guarantee:
         r"""Return what holds between inputs ``size`` steps of the relation apart.

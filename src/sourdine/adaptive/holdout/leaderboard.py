@@ -13,9 +13,9 @@ from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.guard import GuardedHoldout, read_guard
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
-from sourdine.adaptive.holdout.store import BOARD, GUARD, SUBMISSIONS, Entry, Store
+from sourdine.adaptive.holdout.store import BOARD, Entry, Store
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
-from sourdine.adaptive.ledger.transaction import ANSWERS, kt_bits
+from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
 from sourdine.results.figures import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
@@ -460,18 +460,6 @@ def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
 
 # ---- Guards whose labels are kept elsewhere: the journal has a seal of them, and no label --------
 
-
-__all__ = [
-    "ANSWERS",
-    "GUARD",
-    "SUBMISSIONS",
-    "is_sealed",
-    "open_sealed",
-    "reached",
-    "sealed_facts",
-    "sealed_lines",
-    "submit_reached",
-]
 
 SEALED = "sealed"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, exp, expm1, floor, inf, log, log1p, log2, nextafter, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, log2, nextafter, prod, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -358,12 +358,9 @@ class Composition:
 
     @cached_property
     def _plain(self) -> tuple[Fraction | None, Fraction]:
-        epsilon, _ = plain(self.parts)
-        kept = Fraction(1)
-        for part in self.parts:
-            if part.kind == "delta":
-                kept *= (1 - part.size) ** part.times
-        return epsilon, 1 - kept
+        deltas = (part for part in self.parts if part.kind == "delta")
+        kept = prod(((1 - part.size) ** part.times for part in deltas), start=Fraction(1))
+        return plain(self.parts)[0], 1 - kept
 
     @cached_property
     def _draws(self) -> Counter[Part]:
@@ -439,7 +436,6 @@ class _Side:
         pairs = [(dominated(Part.range(eta)), n) for eta, n in ranges.items()]
         middle = [laid_up(pair, n, step) for pair, n in pairs if pair is not None]
         self.all = Cumulants([*self.draws, *middle])
-        self._last: Tilted | None = None
 
     @cached_property
     def value(self) -> Value:

@@ -464,10 +464,8 @@ def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     several = (parts,) if isinstance(parts, Part) else tuple(parts)
     for part in several:
         if not isinstance(part, Part):
-            hint = "Use {parts}."
-            raise ParameterTypeError(
-                "parts", "be parts of a privacy loss", given(part), hint, parts=[Part.pure(1)]
-            )
+            must, example = "be parts of a privacy loss", [Part.pure(1)]
+            raise ParameterTypeError("parts", must, given(part), "Use {parts}.", parts=example)
     return several
 
 
@@ -567,9 +565,7 @@ def replaced(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     if delta:
         if epsilon is None:
             raise _untold("have an epsilon beside its delta")
-        twice = Guarantee(epsilon, delta, ADD_REMOVE).under(SUBSTITUTE)
-        promised = (Part.pure(twice.exact_epsilon()),) if epsilon else ()
-        return (*promised, Part.delta(twice.delta))
+        return of_promise(Guarantee(epsilon, delta, ADD_REMOVE).under(SUBSTITUTE))
     return tuple(map(_twice, several))
 
 
