@@ -128,10 +128,8 @@ class Disclosed:
         self.labels = [each.values for each in universe.categories.values()]
         self.sizes = [len(values) for values in self.labels]
         self._words = [isinstance(each, Words) for each in universe.categories.values()]
-        strides = np.cumprod([1, *self.sizes[:0:-1]])[::-1]
-        self._strides = strides.tolist()
+        self.codes = np.unravel_index(np.arange(len(law)), self.sizes)
         self._sets: dict[int, NDArray[np.float64]] = {}
-        self._codes: dict[int, NDArray[np.int64]] = {}
         self.shares: dict[int, Values] = {}
         self.shown: list[tuple[NDArray[np.bool_], float]] = []
         self.counts = dict.fromkeys(KINDS, 0)
@@ -153,18 +151,10 @@ class Disclosed:
             self._sets[column] = sets_of(self.labels[column], words=self._words[column])
         return self._sets[column]
 
-    def codes(self, column: int) -> NDArray[np.int64]:
-        """Return the category of each cell in a column."""
-        if column not in self._codes:
-            place = np.arange(len(self.law)) // self._strides[column]
-            self._codes[column] = place % self.sizes[column]
-        return self._codes[column]
-
     def table(self, law: Values, columns: Sequence[int]) -> NDArray[np.float64]:
         """Return the sums of a law over all other columns."""
-        code, sizes = self.codes(columns[0]), [self.sizes[c] for c in columns]
-        for column in columns[1:]:
-            code = code * self.sizes[column] + self.codes(column)
+        sizes = [self.sizes[c] for c in columns]
+        code = np.ravel_multi_index([self.codes[c] for c in columns], sizes)
         return np.asarray(np.bincount(code, law, prod(sizes)).reshape(sizes), np.float64)
 
     def dictionary(self) -> Iterator[tuple[int, ...]]:
@@ -226,7 +216,7 @@ class Disclosed:
                 share, rest = float(self.law[inside].sum()), float(self.law[~inside].sum())
                 self._scale(np.where(inside, value / share, (1 - value) / rest))
             for column, shares in self.shares.items():
-                self._scale((shares / self.table(self.law, (column,)))[self.codes(column)])
+                self._scale((shares / self.table(self.law, (column,)))[self.codes[column]])
         self.law = self.law / self.law.sum()
 
     def _scale(self, factors: Values) -> None:
@@ -237,7 +227,7 @@ class Disclosed:
         """Return which cells a fact about sets is about."""
         inside = np.ones(len(self.law), np.bool_)
         for column, place in zip(columns, places, strict=True):
-            inside &= self.sets(column)[place][self.codes(column)] > 0
+            inside &= self.sets(column)[place][self.codes[column]] > 0
         return inside
 
     def _in_words(self, fact: Fact) -> str:
@@ -250,10 +240,10 @@ class Disclosed:
         parts = []
         for column, place in zip(fact.columns, fact.places, strict=True):
             inside = self.labels[column][self.sets(column)[place] > 0].tolist()
-            listed = map(
-                str, inside if len(inside) <= SUBSETS else [*inside[:2], "...", inside[-1]]
-            )
-            parts.append(f"{self.names[column] or 'code'} in ({', '.join(listed)})")
+            if len(inside) > SUBSETS:
+                inside = [*inside[:2], "...", inside[-1]]
+            listed = ", ".join(map(str, inside))
+            parts.append(f"{self.names[column] or 'code'} in ({listed})")
         share = float(self.law[self.query(fact.columns, fact.places)].sum())
         return f"{' and '.join(parts)}: {min(max(share + fact.value[0] * self.step, 0), 1):.3f}"
 

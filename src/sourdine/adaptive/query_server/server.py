@@ -88,13 +88,21 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     return ledger.beta
 
 
+def weighed(
+    parts: Parts, name: str, must: str, hint: str, **tries: object
+) -> tuple[Cells, Weights]:
+    """Return the cells and the hypothesis about them, or refuse what needs one."""
+    if isinstance(parts.guesser, Weights) and isinstance(parts.evidence, Cells):
+        return parts.evidence, parts.guesser
+    raise ParameterError(name, must, "", hint, universe=1000, **tries)
+
+
 def private_terms(
     parts: Parts, dependence: Dependence, ledger: TranscriptLedger | None
 ) -> tuple[Cells, Weights]:
     """Return what a private look needs, or refuse what does not go with privacy."""
-    if not (isinstance(parts.guesser, Weights) and isinstance(parts.evidence, Cells)):
-        must, hint = "be used with the guess 'weights'", "Use {universe}, and omit {guess}."
-        raise ParameterError("privacy", must, "", hint, universe=1000, guess=LEFT_OUT)
+    must, hint = "be used with the guess 'weights'", "Use {universe}, and omit {guess}."
+    told = weighed(parts, "privacy", must, hint, guess=LEFT_OUT)
     if not isinstance(dependence, Iid):
         must = "be Iid() if privacy is given"
         hint = "The accounting of privacy is proved for independent rows. Use {dependence}."
@@ -105,24 +113,18 @@ def private_terms(
             "The probability of a miss is divided between accounts. Omit {ledger}, and use "
             "{confidence} instead.", ledger=LEFT_OUT, confidence=0.95,
         )  # fmt: skip
-    return parts.evidence, parts.guesser
+    return told
 
 
 def volunteer_terms(parts: Parts, privacy: object) -> tuple[Cells, Weights]:
     """Return what facts are told of, or refuse a server that has no hypothesis to better."""
-    if not (isinstance(parts.guesser, Weights) and isinstance(parts.evidence, Cells)):
-        must, hint = (
-            "be omitted unless the guess is 'weights'",
-            "Omit {volunteer}, or use {universe}.",
-        )
-        raise ParameterError("volunteer", must, "", hint, volunteer=LEFT_OUT, universe=1000)
+    must, hint = "be omitted unless the guess is 'weights'", "Omit {volunteer}, or use {universe}."
+    told = weighed(parts, "volunteer", must, hint, volunteer=LEFT_OUT)
     if privacy is not None:
-        must, hint = (
-            "be omitted if privacy is given",
-            "Facts are told without noise. Omit {volunteer}.",
-        )
+        hint = "Facts are told without noise. Omit {volunteer}."
+        must = "be omitted if privacy is given"
         raise ParameterError("volunteer", must, "", hint, volunteer=LEFT_OUT)
-    return parts.evidence, parts.guesser
+    return told
 
 
 # ---- What can still be asked ---------------------------------------------------------------------
@@ -348,9 +350,8 @@ class QueryServer:
             self._most_bits = self.volunteered
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         pace = facts.PACE if any(fact.kind != "cells" for fact in self.facts) else 0.5
-        self._look: PlainLook | PrivateLook = PlainLook(
-            parts.evidence, self.error, hypothesis, pace
-        )
+        self._look: PlainLook | PrivateLook
+        self._look = PlainLook(parts.evidence, self.error, hypothesis, pace)
         if privacy is not None or hard is not None:
             self._look = PrivateLook(
                 *private_terms(parts, rows_are, ledger), threshold=self.error, privacy=privacy,
