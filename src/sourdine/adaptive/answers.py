@@ -73,16 +73,8 @@ class AdaptiveAnswer(Answer):
 class Certificate(Displayable):
     """What is proved, and on which grounds; never what merely survived attacks.
 
-    Parameters
-    ----------
-    halfwidth
-        Every answer so far is within this of the truth; 1 or more says nothing.
-    beta
-        But for this chance, over the draw of the sample.
-    answers
-        How many answers it speaks of.
-    grounds
-        The theorem and its assumptions, in a sentence.
+    Every answer so far, of ``answers``, is within ``halfwidth`` of the truth, but for the chance
+    ``beta`` over the draw of the sample; a half-width of 1 or more says nothing.
     """
 
     halfwidth: float

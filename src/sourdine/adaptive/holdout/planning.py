@@ -38,16 +38,8 @@ NEAR = 0.9
 class Width:
     """One line of a plan.
 
-    Parameters
-    ----------
-    what
-        Which answer.
-    bits
-        What was told before it, at most.
-    error
-        The half-width at most, whatever the score.
-    near
-        Half the interval of a score of 0.9.
+    ``bits`` were told before the answer, at most. ``error`` is its half-width at most, whatever the
+    score; ``near`` is half the interval of a score of 0.9.
     """
 
     what: str
@@ -60,18 +52,8 @@ class Width:
 class WidthPlan(Displayable):
     """How far scores will be from the truth at most, with one probability for all of them.
 
-    Parameters
-    ----------
-    n
-        How many labels there are.
-    confidence
-        The probability with which all intervals hold.
-    title
-        What is planned.
-    widths
-        One for each answer.
-    added
-        How many rows to add before the last line, which is of all rows then.
+    There are ``n`` labels, and a width for each answer; if rows are ``added``, the last line is of
+    all rows then.
     """
 
     n: int
@@ -118,20 +100,14 @@ def plan_guard(
 
     Parameters
     ----------
-    n
-        How many labels there are.
+    n, confidence, dependence
+        How many labels there are, and what is known of them, as `TranscriptLedger` takes it.
     answers
         How often `confirm` is asked.
     yes
         How many of these answers are yes, at most; half of them if left out, the dearest.
-    scores
-        How many scores are asked besides.
-    step
-        The grid of those scores.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
+    scores, step
+        How many scores are asked besides, and their grid.
     error
         Plan how many rows to add, so that the answer is within this.
 
@@ -176,18 +152,14 @@ def plan_leaderboard(
 
     Parameters
     ----------
-    n
-        How many labels there are.
+    n, confidence, dependence
+        How many labels there are, and what is known of them, as `TranscriptLedger` takes it.
     submissions
         How many submissions there are, of all teams together.
     leads
         How many of them take the lead, the first included.
     step
         The grid of the scores; as `Leaderboard` has it if left out.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
     error
         Plan how many rows to add, so that the last score is within this.
 
@@ -233,20 +205,13 @@ def plan_queries(
 
     Parameters
     ----------
-    n
-        How many rows there are.
-    queries
-        How many queries are asked.
-    surprises
-        How many of their answers come from the data, at most.
-    volunteer
-        The bits that the server may spend on facts before the first question.
-    error
-        How far an answer may be from the average over the sample, as the server has it.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
+    n, confidence, dependence
+        How many rows there are, and what is known of them, as `TranscriptLedger` takes it.
+    queries, surprises
+        How many queries are asked, and how many of their answers come from the data, at most.
+    volunteer, error
+        The bits that the server may spend on facts before the first question, and how far an answer
+        may be from the average over the sample, as `QueryServer` has them.
 
     Examples
     --------

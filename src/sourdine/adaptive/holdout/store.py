@@ -34,16 +34,8 @@ LABELS, CONFIRMED, BOARD, SUBMISSIONS = "labels", "confirmed", "board", "submiss
 class Entry:
     """A submission to the leaderboard.
 
-    Parameters
-    ----------
-    name
-        Whose it is.
-    rung
-        The step of the ladder that it reached; None if it does not lead.
-    score
-        What was shown; None if it does not lead.
-    bits
-        What the answer cost.
+    The rung of the ladder that it reached, and the score that was shown, are None if it does not
+    lead.
     """
 
     name: str

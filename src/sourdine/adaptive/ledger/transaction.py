@@ -60,16 +60,8 @@ class Spent:
     number of levels: given what came before, these are chances that sum to one, so the lengths
     of all transcripts of any analyst satisfy Kraft's inequality.
 
-    Parameters
-    ----------
-    answers
-        How many answers there were.
-    yes, no
-        How many of them said yes or no.
-    value_bits
-        The bits of all others.
-    claims
-        How many answers came with a claim about the truth, such as an interval.
+    ``value_bits`` are the bits of all answers but yes and no, ``claims`` how many answers came with
+    a claim about the truth, such as an interval.
     """
 
     answers: int = 0
@@ -126,16 +118,7 @@ class Line:
 class Growth:
     """Rows that were added to a sample.
 
-    Parameters
-    ----------
-    when
-        The time in UTC, as ISO 8601.
-    answers
-        How many answers had been given.
-    added
-        How many rows were added.
-    n
-        How many there are since then.
+    When, in UTC as ISO 8601; after how many answers; how many; and how many there are since then.
     """
 
     when: str

@@ -111,14 +111,8 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
 class Disclosed:
     """A hypothesis, and the facts that it agrees with.
 
-    Parameters
-    ----------
-    universe
-        The cells.
-    law
-        The hypothesis before any fact, public.
-    threshold
-        The server's error: shares are told in units of two thirds of it, the rest in halves.
+    The ``law`` is public, at first the hypothesis before any fact; shares are told in units of two
+    thirds of the threshold, the rest in halves.
     """
 
     def __init__(self, universe: Universe, law: Values, threshold: float) -> None:

@@ -71,12 +71,7 @@ class Tilt:
 class Weights:
     """A law over the cells of a universe.
 
-    Parameters
-    ----------
-    size
-        How many cells there are.
-    prior
-        What is believed beforehand, public: a positive weight for each cell; equal if left out.
+    It starts from a public, positive ``prior``; equal weights if left out.
 
     Attributes
     ----------

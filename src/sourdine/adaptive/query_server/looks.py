@@ -156,16 +156,8 @@ class PlainLook:
 
     Of the sample, only the cell is ever told; all else follows from it and the question.
 
-    Parameters
-    ----------
-    evidence
-        The rows.
-    threshold
-        How near is near.
-    hypothesis
-        What learns from surprises; None if nothing does.
-    pace
-        Where a long step ends: this share of the cell beyond its near end, a half for its middle.
+    Surprises teach the hypothesis, if there is one. A long step ends at the share ``pace`` of the
+    cell beyond its near end, a half for its middle.
     """
 
     __slots__ = ("_divergence", "_most", "evidence", "hypothesis", "pace", "threshold")
@@ -314,24 +306,10 @@ class Costs:
 class PrivateLook:
     """A look through noise.
 
-    Parameters
-    ----------
-    evidence
-        The rows, counted in the cells of a universe.
-    hypothesis
-        What learns from surprises.
-    threshold
-        How near is near.
-    privacy
-        The budget of the whole conversation, under ``SUBSTITUTE``.
-    hard
-        How many surprises it is divided by; planned from public numbers if left out, as many as
-        leave the noise of the search below half the threshold.
-    beta
-        A third is for noise beyond its bounds, a third for the account of privacy; the server's
-        ledger has the last third.
-    source
-        Where the noise comes from.
+    ``privacy`` is the budget of the whole conversation, under ``SUBSTITUTE``. It is divided by
+    ``hard`` surprises; if left out, by as many as leave the noise of the search below half the
+    threshold. A third of ``beta`` is for noise beyond its bounds, a third for the account of
+    privacy; the server's ledger has the last third.
     """
 
     __slots__ = (

@@ -283,17 +283,7 @@ NAMES = ("insertions", "subset", "merge", "turnstile")
 
 @dataclass(frozen=True, slots=True)
 class Advice(Displayable):
-    """The choices for a task, cheapest first, and the one to take.
-
-    Parameters
-    ----------
-    task, model
-        What was asked.
-    need
-        The numbers that the memory was computed for.
-    choices
-        All of them, by memory.
-    """
+    """The choices for a task, cheapest first, and the one to take."""
 
     task: str
     model: str

@@ -71,18 +71,10 @@ LARGEST = 1e300
 class PrivateMedian:
     r"""Looks at private values, one after the other, each near their median.
 
-    Parameters
-    ----------
-    epsilon0
-        What one look may spend, of the values it is given.
-    error
-        :math:`\alpha`, which sets the ratio of the cells.
-    window
-        :math:`h`, how many cells there are on either side of the last one chosen.
-    least
-        Values below it count as 0, as negative ones and NaN do; above 1e300 they count as that.
-    start
-        Where the first window is centred.
+    A look may spend ``epsilon0`` of the values it is given. The ratio of the cells follows from the
+    ``error``, :math:`\alpha`, and there are ``window`` of them, :math:`h`, on either side of the
+    last one chosen, first around ``start``. Values below ``least`` count as 0, as negative ones and
+    NaN do; above 1e300 they count as that.
     """
 
     __slots__ = ("_cell", "_least", "_mechanism", "_ratio", "_window")
@@ -152,14 +144,8 @@ class PrivateMedian:
 class Switching:
     """The answer on show, and whether a value has left it.
 
-    Parameters
-    ----------
-    error
-        The answer stands while the value is within a factor ``1 + error / 2`` of it.
-    least
-        Values below it count as 0.
-    start
-        The answer before the first.
+    The answer stands while the value is within a factor ``1 + error / 2`` of it; values below
+    ``least`` count as 0.
     """
 
     __slots__ = ("_factor", "_least", "answer")

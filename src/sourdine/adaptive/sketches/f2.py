@@ -82,12 +82,7 @@ class Signs:
     bytes. Whoever does not know the key cannot tell them from independent fair coins unless
     SHAKE128 is broken; every statement below about independent signs stands on that.
 
-    Parameters
-    ----------
-    width
-        How many signs an item has.
-    seed
-        The secret key, from 0 to :math:`2^{128} - 1`.
+    An item has ``width`` signs; the secret ``seed`` is from 0 to :math:`2^{128} - 1`.
 
     References
     ----------

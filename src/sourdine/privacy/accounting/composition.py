@@ -128,20 +128,9 @@ class Cumulants:
 class Tilted:
     r"""The law of a sum: its mass at :math:`j` is :math:`y_j e^{c - \theta j}`.
 
-    Parameters
-    ----------
-    theta, scale
-        :math:`\theta` and :math:`c`, for a lattice point ``origin`` in place of 0.
-    origin, first
-        Lattice points: where the tilt is 1, and where ``y`` begins.
-    y
-        The tilted masses.
-    error
-        A bound on the 2-norm of their error.
-    relative
-        A bound on the relative error of everything else.
-    wrapped
-        A bound on the tilted mass outside the window.
+    :math:`\theta` and :math:`c` are for a lattice point ``origin`` in place of 0, where the tilt is
+    1; ``y`` begins at ``first``. Bounded are the 2-norm of the error of ``y``, the relative error
+    of everything else, and the tilted mass that wrapped around the window.
     """
 
     theta: float

@@ -45,19 +45,9 @@ ONE = np.ones(1)
 class Pair:
     """Losses and their masses under P.
 
-    Parameters
-    ----------
-    loss
-        The finite losses.
-    mass
-        Their masses.
-    slack
-        A bound on the relative error of every mass.
-    unit
-        Every loss is an exact multiple of this; 0 if the losses are floats that are known to a few
-        units in the last place.
-    beyond
-        A bound on the mass of infinite loss.
+    ``slack`` bounds the relative error of every mass, ``beyond`` the mass of infinite loss. Every
+    loss is an exact multiple of ``unit``; if that is 0, losses are floats that are known to a few
+    units in the last place.
     """
 
     loss: Floats
@@ -285,14 +275,8 @@ WORK = 1e8
 class Value:
     """An upper bound of V on a lattice from -reach to reach.
 
-    Parameters
-    ----------
-    step
-        The spacing of the lattice.
-    reach
-        The number of steps kept on either side of 0.
-    ranges
-        For every draw, its range in steps, rounded up, and how many such draws there are.
+    ``reach`` steps are kept on either side of 0; ``ranges`` are in steps, rounded up, with the
+    number of their draws.
 
     Notes
     -----
