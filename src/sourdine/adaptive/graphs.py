@@ -84,9 +84,7 @@ def _pair(edge: Any) -> Edge:
     try:
         u, v = edge
     except (TypeError, ValueError) as error:
-        must = "be a pair of vertices, without a weight"
-        hint = "Use {edges}."
-        got = kind(edge)
+        must, hint, got = "be a pair of vertices, without a weight", "Use {edges}.", kind(edge)
         raise ParameterTypeError("an edge", must, got, hint, edges=[(0, 1), (1, 2)]) from error
     return u, v
 

@@ -79,7 +79,6 @@ def _floats(values: NDArray[Any], size: int) -> Values:
         hint = "Use a function such as lambda rows: rows > 40."
         raise ParameterError("a query", must, f"an array of shape {values.shape}", hint)
     if values.dtype.kind not in "biuf":
-        must = "be numbers or booleans"
-        hint = "Use a function such as lambda rows: rows > 40."
+        must, hint = "be numbers or booleans", "Use a function such as lambda rows: rows > 40."
         raise ParameterTypeError("the values of a query", must, f"{values.dtype}", hint)
     return values.astype(np.float64)

@@ -203,8 +203,7 @@ def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading:
     if kind == NUMBER:
         row = next((i for i, text in enumerate(written, start=1) if not is_written(text)), None)
         if row is not None:
-            must = "be numbers, like the labels"
-            hint = "Write a number in each row."
+            must, hint = "be numbers, like the labels", "Write a number in each row."
             raise ParameterError(name, must, f"another value in row {row} of the file", hint)
         return _of_objects([read_written(text) for text in written], name)
     there = [text for text in written if not is_gap(text)]

@@ -141,8 +141,7 @@ def _listed(name: object, categories: Any) -> list[Any]:
     elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         listed = list(values)
     else:
-        must = f"list the categories of {name!r}"
-        hint = "Use {universe}, or a range."
+        must, hint = f"list the categories of {name!r}", "Use {universe}, or a range."
         got = kind(categories)
         raise ParameterTypeError("universe", must, got, hint, universe={name: ["a", "b"]})
     return [None if _missing(x) else x for x in listed]
@@ -271,8 +270,7 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
     frame = Frame(data)
     if tuple(expected) == ("",):
         if len(frame.columns) != 1:
-            must = "be one column of codes"
-            hint = "Use {universe} for the columns of a frame."
+            must, hint = "be one column of codes", "Use {universe} for the columns of a frame."
             got = f"{len(frame.columns)} columns"
             raise ParameterError("data", must, got, hint, universe={"age": range(100)})
         return {"": _checked("", frame.column(), expected[""])}

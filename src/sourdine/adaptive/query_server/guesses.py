@@ -289,6 +289,5 @@ def _consistent(
         raise ParameterError("prior", must, "", "Omit {prior}.", prior=LEFT_OUT)
     if guess != "split" and (training is not None or groups is not None):
         name = "training" if groups is None else "groups"
-        must = "be omitted unless the guess is 'split'"
-        hint = f"Omit {{{name}}}, or use {{guess}}."
+        must, hint = "be omitted unless the guess is 'split'", f"Omit {{{name}}}, or use {{guess}}."
         raise ParameterError(name, must, "", hint, **{name: LEFT_OUT}, guess="split")

@@ -453,12 +453,10 @@ ONE_GUARANTEE = Guarantee(1, relation=SUBSTITUTE)
 
 def _budget(privacy: object) -> Guarantee | Concentrated:
     if not isinstance(privacy, (Guarantee, Concentrated)):
-        must = "be a Guarantee or Concentrated"
-        hint = "Use {privacy}."
+        must, hint = "be a Guarantee or Concentrated", "Use {privacy}."
         raise ParameterTypeError("privacy", must, kind(privacy), hint, privacy=ONE_GUARANTEE)
     if privacy.relation is not SUBSTITUTE:
-        must = "be under SUBSTITUTE, since the number of rows is public"
-        hint = "Use {privacy}."
+        must, hint = "be under SUBSTITUTE, since the number of rows is public", "Use {privacy}."
         raise ParameterError("privacy", must, privacy.relation.name, hint, privacy=ONE_GUARANTEE)
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
     if nothing or (isinstance(privacy, Guarantee) and not privacy.is_private):

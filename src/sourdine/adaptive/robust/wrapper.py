@@ -213,8 +213,7 @@ class ByMedian:
         self.steps = terms.steps
         self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
         if self.sample > terms.copies:
-            must = f"be at most the number of copies ({terms.copies})"
-            hint = "Use {sample}."
+            must, hint = f"be at most the number of copies ({terms.copies})", "Use {sample}."
             raise ParameterError("sample", must, given(self.sample), hint, sample=terms.copies)
         self.window = integer(window, "window", least=1, most=WIDEST)
         self.cells = 2 * self.window + 1

@@ -346,8 +346,7 @@ class Keyed:
     def interval(self, deviations: int = 2) -> tuple[float, float]:
         """Return the sketch's own bounds, for 1, 2 or 3 standard deviations, at a given moment."""
         if deviations not in (1, 2, 3):
-            must = "be 1, 2 or 3"
-            hint = "Use {deviations} for about 95%."
+            must, hint = "be 1, 2 or 3", "Use {deviations} for about 95%."
             raise ParameterError("deviations", must, given(deviations), hint, deviations=2)
         sketch: Any = self.sketch
         if not hasattr(sketch, "get_lower_bound"):
