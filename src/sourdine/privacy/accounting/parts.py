@@ -45,18 +45,6 @@ def up(x: Real | Fraction) -> Fraction:
 
 
 @lru_cache(4096)
-def pure(epsilon: Fraction, a: Fraction) -> Fraction:
-    r"""Return the price of a pure guarantee: that of randomised response.
-
-    .. math:: \varepsilon - \frac{1}{a-1}\ln\frac{1 + e^{-\varepsilon}}{1 + e^{-(2a-1)\varepsilon}}
-    """
-    if epsilon > HUGE:
-        return up(epsilon)
-    saved = ((1 + exp_neg(epsilon)) / (1 + exp_neg((2 * a - 1) * epsilon))).log()
-    return up(epsilon - saved / (a - 1))
-
-
-@lru_cache(4096)
 def ranged(eta: Fraction, a: Fraction) -> Fraction:
     r"""Return the price of bounded range: the largest over all offsets of the range.
 
@@ -93,6 +81,8 @@ def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
 @lru_cache(4096)
 def response(epsilon: Fraction, categories: int, a: Fraction) -> Fraction:
     r"""Return the price of generalised randomised response among :math:`k` categories.
+
+    Among two it is the price of a pure guarantee.
 
     .. math::
         \varepsilon - \frac{1}{a-1}\ln
@@ -431,7 +421,7 @@ def _sampled(part: Part, a: Fraction) -> Fraction:
 
 
 KINDS = {
-    "pure": _Words("epsilon", "", "epsilon {}", lambda part, a: pure(part.size, a)),
+    "pure": _Words("epsilon", "", "epsilon {}", lambda part, a: response(part.size, 2, a)),
     "range": _Words("eta", "", "a range of {}", lambda part, a: ranged(part.size, a)),
     "laplace": _Words(
         "scale", "shift", "discrete Laplace noise of scale {}, moved by {}",
