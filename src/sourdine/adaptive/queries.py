@@ -31,27 +31,6 @@ ROUNDING = 1e-9
 """A value so little beyond 0 or 1 is taken for it."""
 
 
-def values_of(query: Query, rows: NDArray[Any]) -> Values:
-    """Return the value of a query for each row, within [0, 1]; what is not a number counts as 0.
-
-    So does a row outside the universe of a vector.
-    """
-    if callable(query):
-        return clipped(np.asarray(query(rows)), len(rows))
-    vector = np.asarray(query)
-    if rows.dtype.kind not in "iu":
-        must = "be whole numbers if a query is a vector"
-        hint = "Use rows.astype(int), or a function such as lambda rows: rows > 40."
-        raise ParameterTypeError("rows", must, f"{rows.dtype}", hint)
-    known = (rows >= 0) & (rows < vector.size)
-    return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
-
-
-def average(query: Query, rows: NDArray[Any]) -> float:
-    """Return the average of a query over the rows."""
-    return float(values_of(query, rows).mean()) if len(rows) else 0.0
-
-
 def vector_of(query: Query, size: int) -> Values:
     """Return the values of a query over the codes 0, ..., size - 1 of a universe.
 

@@ -70,14 +70,8 @@ class Cumulants:
         self._x = np.concatenate([d.first + np.arange(len(d.mass)) for d in draws]).astype(float)
         self._mass = np.concatenate([d.mass for d in draws])
         self._times = np.array([d.times for d in draws], float)
-
-    @cached_property
-    def least(self) -> int:
-        return sum(d.times * d.first for d in self.draws)
-
-    @cached_property
-    def most(self) -> int:
-        return sum(d.times * (d.first + len(d.mass) - 1) for d in self.draws)
+        self.least = sum(d.times * d.first for d in draws)
+        self.most = sum(d.times * (d.first + len(d.mass) - 1) for d in draws)
 
     def at(self, theta: float) -> tuple[float, float, float]:
         """Return the function and its first two derivatives."""
