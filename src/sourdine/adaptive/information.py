@@ -35,7 +35,7 @@ def largest(fits: Callable[[int], bool], limit: int = LIMIT) -> int:
 
 
 def bisected(fits: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Return two neighbouring floats between two ends: the first fits, as ``low`` does, no more."""
+    """Return the last number that fits and the next one, for ``low`` that fits and ``high`` not."""
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):

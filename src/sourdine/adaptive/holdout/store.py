@@ -61,7 +61,7 @@ class Store:
     def _kept(self, turn: Turn) -> AnyTransaction:
         return turn.transaction if self.memory is None else self.memory
 
-    def _packed(self, labels: Labels | None) -> Any:
+    def _as_kept(self, labels: Labels | None) -> Any:
         return _packed(labels) if labels is not None and self.memory is None else labels
 
     def closed(self, turn: Turn) -> bool:
@@ -86,7 +86,7 @@ class Store:
         """Keep predictions that were confirmed by an answer charged before."""
         if self.memory is not None:
             self.memory.tables.pop(CONFIRMED, None)  # those before are not asked for again
-        row = {"answer": charge, "predictions": self._packed(predictions)}
+        row = {"answer": charge, "predictions": self._as_kept(predictions)}
         self._kept(turn).write(CONFIRMED, row)
 
     def added(self, turn: Turn, n: int) -> list[Labels]:
@@ -99,7 +99,7 @@ class Store:
         A file has them in one line: a crash leaves all of it, or nothing. In memory others who
         share the ledger may have counted the rows.
         """
-        facts = {"labels": self._packed(labels), "predictions": self._packed(continued)}
+        facts = {"labels": self._as_kept(labels), "predictions": self._as_kept(continued)}
         if self.memory is None:
             turn.grow(n, **facts)
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from math import ceil, inf, isqrt, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -196,8 +195,9 @@ class PlainLook:
         average = self._average(question)
         cell = Cell(self._gaps(question).cell(average))
         tilt = self._tilt(question, cell)
-        far = tilt and self._divergence - tilt.gain(average) > self._allowed() - ROUNDING
-        return Cell(cell.steps, short=True) if far else cell
+        if tilt is None or self._divergence - tilt.gain(average) <= self._allowed() - ROUNDING:
+            return cell
+        return Cell(cell.steps, short=True)
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
         """Return the ends between which the answer says the sample's average is."""
@@ -398,14 +398,14 @@ class PrivateLook:
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
         """Return the ends, which hold but for a chance of the noise."""
         n, beta = self._evidence.n, self._beta / 3
-        noise_of_one = partial(laplace_error, beta=beta / self.costs.hard)
         if cell is None:
             i = self._looks
+            rho = laplace_error(self._search.threshold_scale, beta / self.costs.hard)
             nu = laplace_error(self._search.query_scale, beta / (i * (i + 1)))
-            noisy = noise_of_one(self._search.threshold_scale) + nu + 2
-            off = self._threshold + (noisy / (n * TICKS) + HALF_TICK)
+            off = self._threshold + ((rho + nu + 2) / (n * TICKS) + HALF_TICK)
         else:
-            off = noise_of_one(self._value.scale) / (n * TICKS) + HALF_TICK + self._threshold / 4
+            noisy = laplace_error(self._value.scale, beta / self.costs.hard)
+            off = noisy / (n * TICKS) + HALF_TICK + self._threshold / 4
         middle = self.value(question, cell)
         return max(middle - off, question.low), min(middle + off, question.high)
 

@@ -88,7 +88,7 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     return ledger.beta
 
 
-def weighed(
+def with_hypothesis(
     parts: Parts, name: str, must: str, hint: str, **tries: object
 ) -> tuple[Cells, Weights]:
     """Return the cells and the hypothesis about them, or refuse what needs one."""
@@ -102,7 +102,7 @@ def private_terms(
 ) -> tuple[Cells, Weights]:
     """Return what a private look needs, or refuse what does not go with privacy."""
     must, hint = "be used with the guess 'weights'", "Use {universe}, and omit {guess}."
-    told = weighed(parts, "privacy", must, hint, guess=LEFT_OUT)
+    told = with_hypothesis(parts, "privacy", must, hint, guess=LEFT_OUT)
     if not isinstance(dependence, Iid):
         must = "be Iid() if privacy is given"
         hint = "The accounting of privacy is proved for independent rows. Use {dependence}."
@@ -119,7 +119,7 @@ def private_terms(
 def volunteer_terms(parts: Parts, privacy: object) -> tuple[Cells, Weights]:
     """Return what facts are told of, or refuse a server that has no hypothesis to better."""
     must, hint = "be omitted unless the guess is 'weights'", "Omit {volunteer}, or use {universe}."
-    told = weighed(parts, "volunteer", must, hint, volunteer=LEFT_OUT)
+    told = with_hypothesis(parts, "volunteer", must, hint, volunteer=LEFT_OUT)
     if privacy is not None:
         hint = "Facts are told without noise. Omit {volunteer}."
         must = "be omitted if privacy is given"
