@@ -291,11 +291,10 @@ class Guarantee:
         >>> Guarantee(0.1).to_dict()
         {'epsilon': '1/10', 'delta': '0', 'relation': 'add_remove'}
         """
-        return {
-            "epsilon": str(_short(self.epsilon)),
-            "delta": str(_short(self.delta)),
-            "relation": self.relation.value,
-        }
+        epsilon, delta = self.epsilon, on_grid(self.delta, 1 << 2048)
+        if isinstance(epsilon, Fraction):
+            epsilon = on_grid(epsilon, 1 << 2048)
+        return {"epsilon": str(epsilon), "delta": str(delta), "relation": self.relation.value}
 
     @property
     def decimal(self) -> dict[str, float | None]:
@@ -344,13 +343,6 @@ class Guarantee:
         delta = f", delta {shown(self.delta)}" if self.delta else ""
         text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.describe(whom)}"
         return text if self.is_private else f"NOT PRIVATE ({text})"
-
-
-def _short(x: Fraction | float) -> Fraction | float:
-    """Return ``x``, rounded up onto a grid of 2**-2048 if its denominator is longer than that."""
-    if isinstance(x, Fraction) and x.denominator >> 2048:
-        return Fraction(math.ceil(x * (1 << 2048)), 1 << 2048)
-    return x
 
 
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
@@ -538,9 +530,9 @@ def require_finite(asked: Guarantee) -> None:
         )
 
 
-def on_grid(x: Fraction) -> Fraction:
-    """Return a number, rounded up if its denominator is too long."""
-    return x if x.denominator <= GRID else Fraction(ceil(x * GRID), GRID)
+def on_grid(x: Fraction, grid: int = GRID) -> Fraction:
+    """Return a number, rounded up if its denominator is longer than a grid's."""
+    return x if x.denominator <= grid else Fraction(ceil(x * grid), grid)
 
 
 def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fraction:
