@@ -46,13 +46,9 @@ class AdaptiveAnswer(Answer):
 
     def columns(self) -> Columns:
         """Return the value and the ends between which the truth lies."""
+        lower, upper = [self.lower], [self.upper]
         return Columns(
-            labels={},
-            name="value",
-            values=[self.value],
-            lower=[self.lower],
-            upper=[self.upper],
-            confidence=None,
+            labels={}, name="value", values=[self.value], lower=lower, upper=upper, confidence=None
         )
 
     def notes(self) -> list[tuple[str, str]]:

@@ -321,11 +321,7 @@ def _lean(
 
 
 def insertion(
-    sketch: F2Sketch,
-    steps: int,
-    *,
-    rng: np.random.Generator,
-    height: int | None = None,
+    sketch: F2Sketch, steps: int, *, rng: np.random.Generator, height: int | None = None
 ) -> F2Attack:
     r"""Insert an item; where the answer rose by less than 1, insert it once more.
 

@@ -352,12 +352,7 @@ class GuardedHoldout:
         return guard
 
     def confirm(
-        self,
-        new: object,
-        old: object = None,
-        *,
-        margin: Number = 1.0,
-        certified: bool = False,
+        self, new: object, old: object = None, *, margin: Number = 1.0, certified: bool = False
     ) -> Verdict:
         r"""Answer whether new predictions are better than old ones, and keep them if so.
 

@@ -280,8 +280,14 @@ class Leaderboard(Displayable):
         return self._entered(name, lambda: self._rung(submitted))
 
     def _rung(self, submitted: Labels) -> int:
-        """Return the step of the ladder that predictions reach: all that is read of the labels."""
-        return self.ladder.rung(self._average(submitted))
+        """Return the step of the ladder that predictions reach: all that is read of the labels.
+
+        The score is exact where it is a number of mistakes.
+        """
+        guard = self.guard
+        average, mistakes = guard._average(submitted), guard._loss.levels(guard.n) == guard.n + 1
+        exact = Fraction(round(average * guard.n), guard.n) if mistakes else Fraction(average)
+        return self.ladder.rung(exact)
 
     def _entered(self, name: str, reached: Callable[[], int]) -> Standing:
         """Enter a submission, in one turn, from the step that it reaches."""
@@ -355,13 +361,6 @@ class Leaderboard(Displayable):
 
     def __repr__(self) -> str:
         return f"Leaderboard({self.guard!r}, step={float(self.step):g})"
-
-    def _average(self, predictions: Any) -> Fraction:
-        """Return the score, exactly where it is a number of mistakes."""
-        guard = self.guard
-        average = guard._average(predictions)
-        counts = guard._loss.levels(guard.n) == guard.n + 1
-        return Fraction(round(average * guard.n), guard.n) if counts else Fraction(average)
 
     def _answered(self, name: str, rung: int, turn: Turn) -> Entry:
         """Charge the answer to a submission and return it."""

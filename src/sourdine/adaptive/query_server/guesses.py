@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sourdine.adaptive.queries import Values
     from sourdine.noise import Source
 
+    Groups = Sequence[object] | NDArray[np.generic] | None
+
 
 # ---- A hypothesis about the sample, moved as little as its answers demand ------------------------
 #
@@ -159,11 +161,7 @@ def _prior(size: int, prior: ArrayLike | None) -> Values:
 
 
 def halves(
-    n: int,
-    dependence: Dependence,
-    *,
-    groups: Sequence[object] | NDArray[np.generic] | None = None,
-    source: Source = noise.SYSTEM,
+    n: int, dependence: Dependence, *, groups: Groups = None, source: Source = noise.SYSTEM
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw the rows that guess and the rows that check, whole blocks together.
 
@@ -238,7 +236,7 @@ class Parts:
         dependence: Dependence,
         prior: ArrayLike | None,
         training: object,
-        groups: Sequence[object] | NDArray[np.generic] | None,
+        groups: Groups,
         source: Source,
     ) -> Parts:
         cells = None if universe is None else Universe.read(universe)

@@ -33,15 +33,16 @@ from sourdine.results.release import beta_of
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from fractions import Fraction
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.adaptive.ledger.transaction import Turn
     from sourdine.adaptive.queries import Query, Values
     from sourdine.adaptive.query_server.facts import Fact
+    from sourdine.adaptive.query_server.guesses import Groups
     from sourdine.adaptive.query_server.looks import Cell, Ends
     from sourdine.exact import Number
     from sourdine.noise import Source
@@ -52,9 +53,7 @@ if TYPE_CHECKING:
 
 
 def dependence_of(
-    declared: Dependence | None,
-    ledger: TranscriptLedger | None,
-    groups: Sequence[object] | NDArray[np.generic] | None,
+    declared: Dependence | None, ledger: TranscriptLedger | None, groups: Groups
 ) -> Dependence:
     """Return how the rows depend on each other: as declared, as the ledger has it, or in groups."""
     dependence = read_dependence(declared)
@@ -310,7 +309,7 @@ class QueryServer:
         ledger: TranscriptLedger | None = None,
         prior: ArrayLike | None = None,
         training: Any = None,
-        groups: Sequence[object] | NDArray[np.generic] | None = None,
+        groups: Groups = None,
         privacy: Guarantee | Concentrated | None = None,
         hard: int | None = None,
         volunteer: Number | None = None,

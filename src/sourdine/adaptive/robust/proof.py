@@ -159,13 +159,7 @@ def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gauss
 
 
 def cost(
-    steps: int,
-    *,
-    t_init: Number,
-    t_update: Number,
-    t_query: Number,
-    copies: int,
-    sample: int,
+    steps: int, *, t_init: Number, t_update: Number, t_query: Number, copies: int, sample: int
 ) -> float:
     r"""Return the time of a step, averaged over a phase: :math:`k t_i/T + k t_u + s t_q`.
 

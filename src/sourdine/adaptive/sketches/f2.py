@@ -340,12 +340,7 @@ def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: f
 
 
 def width_to_prove(
-    looks: int,
-    *,
-    noise: float = 0.013,
-    clip: float = 20,
-    error: float = 0.25,
-    beta: float = 0.05,
+    looks: int, *, noise: float = 0.013, clip: float = 20, error: float = 0.25, beta: float = 0.05
 ) -> int:
     """Return the width that proves ``looks`` answers, to three digits; noise must be small.
 

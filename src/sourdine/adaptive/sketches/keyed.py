@@ -162,16 +162,13 @@ class SubsetCount:
     True
     """
 
-    __slots__ = ("_keys", "_make", "_order", "_subset", "_words")
+    __slots__ = ("_keys", "_make", "_subset", "_words")
 
     def __init__(self, keys: ArrayLike, make: Callable[[], DistinctSketch], *, seed: int) -> None:
         given = np.asarray(keys, np.int64)
-        secret = key_of(seed)
-        self._order = np.argsort(given)
-        self._keys = given[self._order]
-        words = siphash_many(given.view(np.uint64), secret)
-        self._words = words.view(np.int64)[self._order]
-        self._make = make
+        words = siphash_many(given.view(np.uint64), key_of(seed)).view(np.int64)
+        order = np.argsort(given)
+        self._keys, self._words, self._make = given[order], words[order], make
         self._subset: NDArray[np.int64] = given[:0]
 
     def update(self, subset: NDArray[np.int64]) -> None:
