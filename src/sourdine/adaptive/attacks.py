@@ -32,9 +32,8 @@ def generator(rng: object) -> np.random.Generator:
     """Return a generator as it is; anything else, such as a seed, is refused."""
     if isinstance(rng, np.random.Generator):
         return rng
-    raise ParameterTypeError(
-        "rng", "be a NumPy generator", kind(rng), "Use np.random.default_rng(1)."
-    )
+    must = "be a NumPy generator"
+    raise ParameterTypeError("rng", must, kind(rng), "Use np.random.default_rng(1).")
 
 
 # ---- Attacks on distinct counts: items found at home, and questions about subsets ----------------

@@ -69,9 +69,8 @@ def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
 
 def _read_graph(graph: Any, edges: object) -> tuple[int, set[Edge]]:
     if not isinstance(edges, tuple) or edges:
-        raise ParameterTypeError(
-            "edges", "be omitted when a graph is given", "", "Use mincut(graph)."
-        )
+        must = "be omitted when a graph is given"
+        raise ParameterTypeError("edges", must, "", "Use mincut(graph).")
     if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
         must = "be undirected, without loops, multiple edges or weights"
         hint = "Use graph.as_undirected().simplify(), and del graph.es['weight']."

@@ -100,10 +100,12 @@ class Relation(Enum):
         try:
             return Relation(x)
         except ValueError:
-            error = ParameterError if isinstance(x, str) else ParameterTypeError
-            must = "be 'substitute', 'add_remove' or 'local'"
-            must = must if isinstance(x, str) else "be a Relation or its name"
-            raise error(name, must, given(x), f"Use {{{name}}}.", **{name: "add_remove"}) from None
+            hint, got = f"Use {{{name}}}.", given(x)
+            if isinstance(x, str):
+                must = "be 'substitute', 'add_remove' or 'local'"
+                raise ParameterError(name, must, got, hint, **{name: "add_remove"}) from None
+            must = "be a Relation or its name"
+            raise ParameterTypeError(name, must, got, hint, **{name: "add_remove"}) from None
 
 
 def protected(unit: str | None, rows: int) -> str:
@@ -525,9 +527,8 @@ def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
 def require_finite(asked: Guarantee) -> None:
     """Refuse an infinite cost."""
     if not asked.is_finite:
-        raise BudgetExceededError(
-            "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
-        )
+        hint = "Draw from the system's source, not a seeded one."
+        raise BudgetExceededError("the cost", "be finite", str(asked), hint)
 
 
 def on_grid(x: Fraction, grid: int = GRID) -> Fraction:

@@ -108,9 +108,8 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
     elif kept:
         name = next(iter(kept))
         hint, got = f"The ledger sets it: omit {{{name}}}.", given(kept[name])
-        raise ParameterError(
-            name, "be omitted when a ledger is given", got, hint, **{name: LEFT_OUT}
-        )
+        must = "be omitted when a ledger is given"
+        raise ParameterError(name, must, got, hint, **{name: LEFT_OUT})
     hint = f"Use TranscriptLedger({n})."
     if not isinstance(ledger, TranscriptLedger):
         raise ParameterTypeError("ledger", "be a TranscriptLedger", kind(ledger), hint)

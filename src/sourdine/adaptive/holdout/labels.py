@@ -164,13 +164,11 @@ def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
 
 def _one_column(labels: object, name: str) -> Frame:
     if isinstance(labels, str) and not is_path(labels):
-        raise ParameterTypeError(
-            name, "be a list, an array, a series or the path of a file", "a string", _HINT
-        )
+        must = "be a list, an array, a series or the path of a file"
+        raise ParameterTypeError(name, must, "a string", _HINT)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise ParameterError(
-            name, "hold one value for each row", f"an array of shape {labels.shape}", _HINT
-        )
+        must = "hold one value for each row"
+        raise ParameterError(name, must, f"an array of shape {labels.shape}", _HINT)
     try:
         frame = Frame(labels)
     except ParameterTypeError as error:

@@ -255,9 +255,8 @@ class Leaderboard(Displayable):
     def __init__(self, guard: GuardedHoldout, step: Number | str = "auto") -> None:
         self.guard = read_guard(guard)
         if isinstance(step, str) and step != "auto":
-            raise ParameterTypeError(
-                "step", "be 'auto' or a number", given(step), "Use {step}.", step=0.01
-            )
+            must = "be 'auto' or a number"
+            raise ParameterTypeError("step", must, given(step), "Use {step}.", step=0.01)
         typed = None if isinstance(step, str) else number(step, "step", above=0, most=1)
         kept = guard.ledger.turn(guard._store.step)
         _require_step(typed, kept)

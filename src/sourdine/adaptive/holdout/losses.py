@@ -88,13 +88,11 @@ class ZeroOne(Loss):
             known = set(self.classes)
             row = next((i for i, v in enumerate(column.values.tolist()) if v not in known), None)
             if row is not None:
-                raise ParameterError(
-                    name,
-                    "hold only the classes of the guard",
-                    f"another value in row {row + 1}",
-                    f"The classes are {', '.join(map(repr, self.classes[:SHOWN]))}"
-                    f"{', ...' if len(self.classes) > SHOWN else ''}. Nothing was charged.",
-                )
+                must, got = "hold only the classes of the guard", f"another value in row {row + 1}"
+                listed = ", ".join(map(repr, self.classes[:SHOWN]))
+                more = ", ..." if len(self.classes) > SHOWN else ""
+                hint = f"The classes are {listed}{more}. Nothing was charged."
+                raise ParameterError(name, must, got, hint)
         elif column.fractional and not self.fractional(labels):
             hint = "Use (p > 0.5).astype(int) if p are probabilities."
             raise ParameterError(name, "be labels, such as 0 or 1", "fractions", hint)
@@ -185,9 +183,8 @@ def read_classes(classes: object, labels: Labels) -> tuple[Any, ...]:
     example = [0, 1] if labels.kind == NUMBER else ["yes", "no"]
     hint = "Use {classes} from public knowledge."
     if not isinstance(classes, (list, tuple)) or len(classes) < 2:
-        raise ParameterError(
-            "classes", "list at least two classes", given(classes), hint, classes=example
-        )
+        must = "list at least two classes"
+        raise ParameterError("classes", must, given(classes), hint, classes=example)
     if labels.kind == NUMBER and all(isinstance(one, str) for one in classes):
         found = Labels.written(classes, "classes", NUMBER)
     else:

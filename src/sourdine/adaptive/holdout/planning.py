@@ -125,9 +125,8 @@ def plan_guard(
     many = integer(answers, "answers", least=0)
     most = many // 2 if yes is None else integer(yes, "yes", least=0)
     if most > many:
-        raise ParameterError(
-            "yes", f"be at most {many}, the number of answers", str(most), "Use {yes}.", yes=many
-        )
+        must = f"be at most {many}, the number of answers"
+        raise ParameterError("yes", must, str(most), "Use {yes}.", yes=many)
     most = min(most, many // 2)
     spent = Spent(many, most, many - most)
     for _ in range(integer(scores, "scores", least=0)):

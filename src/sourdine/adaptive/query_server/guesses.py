@@ -264,9 +264,8 @@ def read_guess(guess: float) -> float:
     try:
         value = float(guess)
     except (TypeError, ValueError) as error:
-        raise ParameterTypeError(
-            "guess", "be a number", kind(guess), "Use {guess}.", guess=0.3
-        ) from error
+        must = "be a number"
+        raise ParameterTypeError("guess", must, kind(guess), "Use {guess}.", guess=0.3) from error
     if not -ROUNDING <= value <= 1 + ROUNDING:
         raise ParameterError("guess", "be between 0 and 1", f"{value:g}", "Use {guess}.", guess=0.3)
     return min(max(value, 0.0), 1.0)

@@ -51,9 +51,8 @@ def read_error(error: Number) -> float:
     """Return how near is near."""
     near = float(number(error, "error", above=0, most=1))
     if near < LEAST_ERROR:
-        raise ParameterError(
-            "error", f"be at least {LEAST_ERROR:g}", given(error), "Use {error}.", error=0.05
-        )
+        must = f"be at least {LEAST_ERROR:g}"
+        raise ParameterError("error", must, given(error), "Use {error}.", error=0.05)
     return near
 
 
@@ -452,14 +451,14 @@ ONE_GUARANTEE = Guarantee(1, relation=SUBSTITUTE)
 
 
 def _budget(privacy: object) -> Guarantee | Concentrated:
+    hint, tries = "Use {privacy}.", {"privacy": ONE_GUARANTEE}
     if not isinstance(privacy, (Guarantee, Concentrated)):
-        must, hint = "be a Guarantee or Concentrated", "Use {privacy}."
-        raise ParameterTypeError("privacy", must, kind(privacy), hint, privacy=ONE_GUARANTEE)
+        must = "be a Guarantee or Concentrated"
+        raise ParameterTypeError("privacy", must, kind(privacy), hint, **tries)
     if privacy.relation is not SUBSTITUTE:
-        must, hint = "be under SUBSTITUTE, since the number of rows is public", "Use {privacy}."
-        raise ParameterError("privacy", must, privacy.relation.name, hint, privacy=ONE_GUARANTEE)
+        must = "be under SUBSTITUTE, since the number of rows is public"
+        raise ParameterError("privacy", must, privacy.relation.name, hint, **tries)
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
     if nothing or (isinstance(privacy, Guarantee) and not privacy.is_private):
-        must = "be finite and above 0"
-        raise ParameterError("privacy", must, str(privacy), "Use {privacy}.", privacy=ONE_GUARANTEE)
+        raise ParameterError("privacy", "be finite and above 0", str(privacy), hint, **tries)
     return privacy

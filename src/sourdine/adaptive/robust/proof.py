@@ -369,9 +369,8 @@ def certified_steps(
     k = integer(copies, "copies", least=1, most=10**12)
     s = integer(sample, "sample", least=1)
     if s > k:
-        raise ParameterError(
-            "sample", f"be at most the number of copies ({k})", given(s), "Use {sample}.", sample=k
-        )
+        must = f"be at most the number of copies ({k})"
+        raise ParameterError("sample", must, given(s), "Use {sample}.", sample=k)
     eps, p0 = float(positive(epsilon0, "epsilon0")), float(number(wrong, "wrong", above=0, most=1))
     failure = float(number(beta, "beta", above=0, most=1))
     m = integer(cells, "cells", least=1)
@@ -453,9 +452,8 @@ class Lazy:
         error: Number = 0.25,
     ) -> None:
         if not callable(exact):
-            raise ParameterTypeError(
-                "exact", "be a function", kind(exact), "Use Lazy(lambda: graph.mincut())."
-            )
+            hint = "Use Lazy(lambda: graph.mincut())."
+            raise ParameterTypeError("exact", "be a function", kind(exact), hint)
         if state is not None and not callable(getattr(state, "update", None)):
             must = "have a method update(*change)"
             hint = "Omit {state} and call update() once for each change."

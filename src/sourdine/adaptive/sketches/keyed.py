@@ -460,12 +460,11 @@ def _refuse(_: int) -> NoReturn:
 
 
 def _read_key(key: object) -> bytes:
+    hint = "Omit {key} for a fresh one, or use secrets.token_bytes(32)."
     if not isinstance(key, bytes):
-        hint = "Omit {key} for a fresh one, or use secrets.token_bytes(32)."
         raise ParameterTypeError("key", "be bytes", kind(key), hint, key=LEFT_OUT)
     if not 16 <= len(key) <= LONGEST_KEY:
         must = f"be 16 to {LONGEST_KEY} bytes long"
-        hint = "Omit {key} for a fresh one, or use secrets.token_bytes(32)."
         raise ParameterError("key", must, f"{len(key)}", hint, key=LEFT_OUT)
     return key
 

@@ -104,13 +104,11 @@ class Filter:
         whole = number(delta, "delta", above=-1, most=1, example=1e-6)
         kept = at_least(reserve, "reserve", 0)
         if not 0 <= whole < 1:
-            raise ParameterError(
-                "delta", "be at least 0 and below 1", given(delta), "Use {delta}.", delta=1e-6
-            )
+            must = "be at least 0 and below 1"
+            raise ParameterError("delta", must, given(delta), "Use {delta}.", delta=1e-6)
         if kept > whole:
-            raise ParameterError(
-                "reserve", "be at most delta", shown(kept), "Use {reserve}.", reserve=0
-            )
+            must = "be at most delta"
+            raise ParameterError("reserve", must, shown(kept), "Use {reserve}.", reserve=0)
         if kept == whole:
             return cls(exact, whole, None, Fraction(0), kept)
         order = best_order(exact, whole - kept)
@@ -160,23 +158,28 @@ class Filter:
         if after.is_within:
             return after
         by = f" by {label!r}" if label else ""
-        wanted, tries = shown(after.own_delta - self.own_delta), dict[str, Fraction]()
+        wanted = shown(after.own_delta - self.own_delta)
         if after.own_delta <= self.reserve:
-            share = percent(after.share - self.share, up=True)
-            why = f"requested {share} of the total, {percent(self.remaining)} remaining."
+            share, left = percent(after.share - self.share, up=True), percent(self.remaining)
+            must = f"Budget exceeded{by}: requested {share} of the total, {left} remaining."
             hint = "Ask for less, or use a smaller epsilon."
-            raise BudgetExceededError("epsilon", f"Budget exceeded{by}: {why}", share, hint)
+            raise BudgetExceededError("epsilon", must, share, hint)
         if self.epsilon is None:
-            why = "but a total of rho has no delta."
+            must = (
+                f"Budget exceeded{by}: requested delta={wanted}, but a total of rho has no delta."
+            )
             hint = "Use a method without delta, or create a total of epsilon and delta."
-        else:
-            left = shown(self.reserve - self.own_delta, up=False)
-            why = f"{left} of the reserve of {shown(self.reserve)} remaining."
-            hint = "Create a total with a larger reserve, or use a method without delta."
-            if Fraction(left):
-                hint, tries = f"Use {{delta}} or less; or c{hint[1:]}", {"delta": Fraction(left)}
-        must = f"Budget exceeded{by}: requested delta={wanted}, {why}"
-        raise BudgetExceededError("delta", must, wanted, hint, **tries)
+            raise BudgetExceededError("delta", must, wanted, hint)
+        left = shown(self.reserve - self.own_delta, up=False)
+        must = (
+            f"Budget exceeded{by}: requested delta={wanted}, {left} of the reserve of "
+            f"{shown(self.reserve)} remaining."
+        )
+        other = "create a total with a larger reserve, or use a method without delta"
+        if typed := Fraction(left):
+            hint = f"Use {{delta}} or less; or {other}."
+            raise BudgetExceededError("delta", must, wanted, hint, delta=typed)
+        raise BudgetExceededError("delta", must, wanted, f"{other.capitalize()}.")
 
     def after(self, parts: Iterable[Part] | Part) -> Filter:
         """Return the filter after a charge, whether or not it is within the total."""
