@@ -82,10 +82,10 @@ class _Hoeffding(Dependence):
 class _InBlocks(_Hoeffding):
     """Rows in independent blocks, of which intervals and statistics know more."""
 
-    size: int
+    size: Any
 
     @property
-    def inflation(self) -> int:
+    def inflation(self) -> Any:
         return self.size
 
     def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
@@ -127,7 +127,10 @@ class Iid(_InBlocks):
     """
 
     name: ClassVar[str] = "iid"
-    size: ClassVar[int] = 1  # type: ignore[misc]
+
+    @property
+    def size(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
