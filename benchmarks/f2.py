@@ -15,18 +15,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from sourdine.adaptive.attacks import CLIMB, F2Attack, draw, insertion, probe
+from sourdine.adaptive.attacks import CLIMB, F2Attack, insertion, probe
 from sourdine.adaptive.sketches.f2 import AmsSketch, F2Sketch, RobustF2
+from sourdine.results.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps, saved
+from sourdine.results.tables import shown
 
 OUT = Path(__file__).parent / "out"
 ERRORS = Console(stderr=True)
@@ -48,6 +51,63 @@ def robust(_seed: int, rows: int = ROWS) -> RobustF2:
 
 
 VICTIMS: dict[str, Make] = {"plain": plain, "robust": robust}
+
+
+COLOURS = (RED, BLUE, GREY, SOFT)
+
+
+def draw(
+    curves: Mapping[str, Sequence[Sequence[F2Attack]]],
+    *,
+    alpha: float = 0.25,
+    steps: int | None = None,
+    title: str = "The second moment under attack",
+    path: str | None = None,
+) -> Any:
+    """Draw estimate over truth against the number of questions, one line for each of four sketches.
+
+    The band is of relative errors up to ``alpha``, the line down the declared number of answers.
+    """
+    figure, axes = canvas(7.0, 4.2)
+    axes.axhspan(1 - alpha, 1 + alpha, color=PALE, alpha=0.5, linewidth=0)
+    axes.axhline(1, color=GREY, linewidth=0.8)
+    for colour, (name, sizes) in zip(COLOURS, curves.items(), strict=False):
+        _line(axes, sizes, colour, name)
+    axes.set_xscale("log")
+    if steps is not None:
+        axes.axvline(steps, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+        axes.annotate(
+            f"declared: {shown(steps, 1.0)}", (steps, 0), (-4, 6),
+            xycoords=("data", "axes fraction"), textcoords="offset points",
+            color=INK, fontsize=8, ha="right",
+        )  # fmt: skip
+    axes.set_ylim(0, None)
+    gaps(axes.xaxis)
+    axes.set_xlabel("questions asked by the attacker", color=INK, fontsize=9)
+    axes.set_ylabel("estimate / truth", color=INK, fontsize=9)
+    axes.set_title(title, loc="left", color=INK, fontsize=11, pad=22)
+    axes.annotate(
+        f"band: within {100 * alpha:g}% of the truth · line: median sketch · shade: all of them",
+        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=GREY,
+        fontsize=8, va="bottom",
+    )  # fmt: skip
+    axes.grid(axis="y", color=RULE, linewidth=0.8)
+    return saved(figure, path)
+
+
+def _line(axes: Any, sizes: Sequence[Sequence[F2Attack]], colour: str, name: str) -> None:
+    asked = [np.median([done.queries for done in row]) for row in sizes]
+    ratios = [[done.ratio for done in row] for row in sizes]
+    axes.fill_between(
+        asked, [min(row) for row in ratios], [max(row) for row in ratios],
+        color=colour, alpha=0.2, linewidth=0,
+    )  # fmt: skip
+    middle = [float(np.median(row)) for row in ratios]
+    axes.plot(asked, middle, "o-", color=colour, markersize=4, linewidth=1.6)
+    axes.annotate(
+        name, (asked[-1], middle[-1]), (6, 0), textcoords="offset points", color=colour,
+        fontsize=9, va="center", annotation_clip=False,
+    )  # fmt: skip
 
 
 def attacked(sizes: list[int], seeds: int) -> dict[str, list[list[F2Attack]]]:

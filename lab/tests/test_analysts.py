@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.queries import average
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine_lab.answering import Empirical, Thresholdout
 from sourdine_lab.attacks.holdouts import overfit
+from sourdine_lab.averages import average
 from sourdine_lab.game import (
     AdaptiveGame,
     Exchange,

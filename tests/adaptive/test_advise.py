@@ -16,7 +16,7 @@ from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2, proved_looks
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.results.tables import shown
 
-TASKS = sorted({task for task, _ in CHOICES})
+TASKS = sorted(CHOICES)
 MODELS = ("insertions", "subset", "turnstile")
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks import CLIMB, F2Attack, curve, draw, insertion, probe
+from sourdine.adaptive.attacks import CLIMB, F2Attack, insertion, probe
 from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "f2.py"
 ROWS = 5000
 SEEDS = range(3)
 
@@ -145,23 +148,19 @@ def test_a_victim_that_says_nothing_is_not_deceived():
     assert done.answers[0] == 7
 
 
-def test_curve_attacks_fresh_victims():
-    rows = curve(probe, lambda seed: plain(seed, 100), [10, 100], seeds=[1, 2])
-    assert [[d.queries for d in row] for row in rows] == [[111, 111], [201, 201]]
-    assert rows[0][0] != rows[0][1]
-    assert max(d.ratio for d in rows[1]) < min(d.ratio for d in rows[0])
-
-
 @pytest.mark.slow
 def test_the_picture_shows_every_sketch(tmp_path):
     pytest.importorskip("matplotlib")
+    spec = importlib.util.spec_from_file_location("f2_benchmark", BENCHMARK)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
     rows = [[F2Attack(10 * k, 100, (90.0 / k,)), F2Attack(10 * k, 100, (80.0,))] for k in (1, 2)]
-    figure = draw({"plain": rows, "robust": rows}, steps=15, path=str(tmp_path / "f2.png"))
+    figure = benchmark.draw(
+        {"plain": rows, "robust": rows}, steps=15, path=str(tmp_path / "f2.png")
+    )
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"plain", "robust", "declared: 15"} <= texts
     assert (tmp_path / "f2.png").stat().st_size > 5000
-    with pytest.raises(ParameterError, match="curves must hold 1 to 4"):
-        draw({})
 
 
 def test_the_text_of_an_attack():

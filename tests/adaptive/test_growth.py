@@ -19,7 +19,7 @@ from sourdine.adaptive import QueryServer
 from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.holdout.store import GUARD
-from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov, Widths
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
@@ -392,9 +392,11 @@ def test_intervals_hold_while_the_rows_grow(benchmark):
 @pytest.mark.slow
 def test_intervals_of_rows_to_come_would_miss(benchmark, monkeypatch):
     """Widths of the rows at the end, or of no bits told, are caught by the same analysts."""
-    told = Widths.nats
+    told = TranscriptLedger.nats_after
     with monkeypatch.context() as patch:
-        patch.setattr(Widths, "nats", lambda self, spent: told(self, spent.__class__()))
+        patch.setattr(
+            TranscriptLedger, "nats_after", lambda self, spent: told(self, spent.__class__())
+        )
         assert all(benchmark.played(benchmark.climber, seed).missed for seed in range(500, 505))
     exact = Iid.interval
     monkeypatch.setattr(Iid, "interval", lambda self, a, n, t: exact(self, a, 40 * n, t))

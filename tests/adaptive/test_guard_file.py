@@ -13,7 +13,7 @@ import pytest
 
 from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
-from sourdine.adaptive.holdout.store import GUARD, FileStore
+from sourdine.adaptive.holdout.store import GUARD, Store
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
@@ -144,7 +144,7 @@ def test_no_flipped_bit_is_accepted(path):
 
 def test_a_failure_after_the_charge_keeps_the_charge_alone(path, monkeypatch):
     guard = GuardedHoldout.create(path, SECRET, baseline=["x"] * 200)
-    monkeypatch.setattr(FileStore, "confirm", lambda *_: 1 / 0)
+    monkeypatch.setattr(Store, "confirm", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         guard.confirm(SECRET)
     monkeypatch.undo()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from fractions import Fraction
 from math import comb, log2
 
@@ -14,7 +13,7 @@ from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Ladder, Leaderboard
 from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard
 from sourdine.adaptive.ledger.dependence import Blocks, Markov
-from sourdine.adaptive.ledger.transaction import Spent, kt_bits
+from sourdine.adaptive.ledger.transaction import TOLD, Spent, kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 
 N = 400
@@ -154,8 +153,9 @@ def test_refusal_does_not_depend_on_the_answer():
     for wrong in (0, 150, 399):
         board = Leaderboard(GuardedHoldout(LABELS, error=0.1), step=0.02)
         board.submit("first", mistaken(200))
-        line = board.guard.ledger._lines[-1]
-        board.guard.ledger._lines.append(replace(line, number=90, spent=spent))
+        told = TOLD.pack(spent.yes, spent.no, spent.value_bits, spent.claims).hex()
+        lines = board.guard.ledger._memory.tables["answers"]
+        lines.append({**lines[-1], "number": 90, "told": told})
         with pytest.raises(BudgetExceededError) as caught:
             board.submit("next", mistaken(wrong))
         said.add(str(caught.value))

@@ -346,7 +346,7 @@ def test_remaining_noes_of_a_long_run_are_many():
 def copy_of(ledger):
     """Return a ledger in memory of which the same was told."""
     other = TranscriptLedger(ledger.n, error=ledger.error)
-    other._lines = list(ledger.history)
+    other._memory.tables["answers"] = ledger.turn(lambda turn: turn.transaction.rows("answers"))
     return other
 
 

@@ -21,7 +21,6 @@ from sourdine.adaptive.ledger.transaction import TOLD, Spent
 from sourdine.errors import (
     BudgetExceededError,
     ParameterError,
-    ParameterTypeError,
     SourdineError,
 )
 from sourdine.storage.journal import FileKind, Journal
@@ -226,11 +225,6 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     assert again.spent == Spent(1, 1, 0, 0.0, 1)
     with pytest.raises(ParameterError, match="a file of something else, a test"):
         TranscriptLedger.open(path)
-
-
-def test_a_ledger_in_memory_has_no_page():
-    with pytest.raises(ParameterTypeError, match="this needs a ledger in a file"):
-        TranscriptLedger(4).turn(lambda turn: turn.transaction)
 
 
 def test_paths_that_cannot_be(tmp_path):

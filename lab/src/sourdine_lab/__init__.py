@@ -18,6 +18,7 @@ compared with, and the games that show why, live here:
 ``amplification``  what sampling does to a promise: as printed, and as it is
 ``lecture``        what a lecture says a robust algorithm costs, without constants
 ``game``           the game of adaptive questions, analysts who play it
+``averages``       averages of queries over rows, whatever they hold
 ``samples``        samples with and without dependence, and those that no answer suits
 ``answering``      other ways to answer, to compare with, and what is proved of each
 ``one_from_many``  why naming an element needs memory for all of them

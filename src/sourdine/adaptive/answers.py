@@ -46,13 +46,9 @@ class AdaptiveAnswer(Answer):
 
     def columns(self) -> Columns:
         """Return the value and the ends between which the truth lies."""
+        lower, upper = [self.lower], [self.upper]
         return Columns(
-            labels={},
-            name="value",
-            values=[self.value],
-            lower=[self.lower],
-            upper=[self.upper],
-            confidence=None,
+            labels={}, name="value", values=[self.value], lower=lower, upper=upper, confidence=None
         )
 
     def notes(self) -> list[tuple[str, str]]:
@@ -73,22 +69,8 @@ class AdaptiveAnswer(Answer):
 class Certificate(Displayable):
     """What is proved, and on which grounds; never what merely survived attacks.
 
-    Parameters
-    ----------
-    halfwidth
-        Every answer so far is within this of the truth; 1 or more says nothing.
-    beta
-        But for this chance, over the draw of the sample.
-    answers
-        How many answers it speaks of.
-    grounds
-        The theorem and its assumptions, in a sentence.
-
-    Examples
-    --------
-    >>> print(Certificate(0.0312, 0.05, 12, "50 bits told about 10000 rows"))
-    proved   all 12 answers within 0.0312 of the truth with probability 0.95
-    grounds  50 bits told about 10000 rows
+    Every answer so far, of ``answers``, is within ``halfwidth`` of the truth, but for the chance
+    ``beta`` over the draw of the sample; a half-width of 1 or more says nothing.
     """
 
     halfwidth: float
@@ -109,11 +91,5 @@ class Certificate(Displayable):
 
 
 def counted(figure: object, noun: str) -> str:
-    """Return a number and its noun, in the singular or the plural.
-
-    Examples
-    --------
-    >>> counted(1, "answer"), counted("0.5", "bit")
-    ('1 answer', '0.5 bits')
-    """
+    """Return a number and its noun, in the singular or the plural."""
     return f"{figure} {noun}" if str(figure) == "1" else f"{figure} {noun}s"

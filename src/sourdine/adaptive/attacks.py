@@ -12,11 +12,9 @@ import numpy as np
 from sourdine.adaptive.graphs import Edge, graph_of
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind
-from sourdine.results.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps, saved
-from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,19 +29,11 @@ if TYPE_CHECKING:
 
 
 def generator(rng: object) -> np.random.Generator:
-    """Return a generator as it is; anything else, such as a seed, is refused.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> generator(rng) is rng
-    True
-    """
+    """Return a generator as it is; anything else, such as a seed, is refused."""
     if isinstance(rng, np.random.Generator):
         return rng
-    raise ParameterTypeError(
-        "rng", "be a NumPy generator", kind(rng), "Use np.random.default_rng(1)."
-    )
+    must = "be a NumPy generator"
+    raise ParameterTypeError("rng", must, kind(rng), "Use np.random.default_rng(1).")
 
 
 # ---- Attacks on distinct counts: items found at home, and questions about subsets ----------------
@@ -115,13 +105,8 @@ def offline(
             mine = still()
         candidate += 1
         if candidate - START > PATIENCE * (len(found) + 10):
-            raise ParameterError(
-                "base",
-                "be large enough for the sketch to miss some items",
-                given(base),
-                "Use {base}.",
-                base=10 * base,
-            )
+            must = "be large enough for the sketch to miss some items"
+            raise ParameterError("base", must, given(base), "Use {base}.", base=10 * base)
     return np.array([*range(base), *found], np.int64)
 
 
@@ -133,12 +118,8 @@ def _wound_back(sketch: Any) -> Callable[[], DistinctSketch]:
     if hasattr(sketch, "__copy__"):
         kept = copy(sketch)
         return lambda: copy(kept)
-    raise ParameterTypeError(
-        "factory",
-        "return a sketch that can be copied",
-        kind(sketch),
-        "Use offline(lambda: datasketches.hll_sketch(12)).",
-    )
+    hint = "Use offline(lambda: datasketches.hll_sketch(12))."
+    raise ParameterTypeError("factory", "return a sketch that can be copied", kind(sketch), hint)
 
 
 class LowHigh(NamedTuple):
@@ -304,31 +285,23 @@ def probe(
     turns = min(integer(rounds, "rounds", least=1), -(-count // (4 * len(swing))))
     way = 1 if flag(upward, "upward") else -1
     growth = 2.0 if turns == 1 else GROWTH ** (1 / turns)
-    first, items = _items(count, rng)
+    first = int(generator(rng).integers(ITEMS))
     sketch.update(first, length)
     true = length**2
-    for arms in np.array_split(items, turns):
+    for arms in np.array_split(first + 1 + np.arange(count), turns):
         heights = np.rint(np.resize(swing, len(arms)) * sqrt(true)).astype(np.int64)
-        off = _probed(sketch, arms, heights) / (true + heights**2)
-        weights = way * _lean(off, len(swing), rng) * sqrt((growth - 1) * true / len(arms))
-        true += _keep(sketch, arms, weights)
+        answers = np.empty(len(arms))
+        for i, (item, weight) in enumerate(zip(arms.tolist(), heights.tolist(), strict=True)):
+            sketch.update(item, weight)
+            answers[i] = sketch.query()
+            sketch.update(item, -weight)
+        lean = _lean(answers / (true + heights**2), len(swing), rng)
+        whole = np.rint(way * lean * sqrt((growth - 1) * true / len(arms))).astype(np.int64)
+        for item, weight in zip(arms.tolist(), whole.tolist(), strict=True):
+            if weight:
+                sketch.update(item, weight)
+        true += int(whole @ whole)
     return F2Attack(count + READS, true, tuple(sketch.query() for _ in range(READS)))
-
-
-def _items(count: int, rng: np.random.Generator) -> tuple[int, NDArray[np.int64]]:
-    first = int(generator(rng).integers(ITEMS))
-    return first, first + 1 + np.arange(count)
-
-
-def _probed(
-    sketch: F2Sketch, arms: NDArray[np.int64], heights: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    answers = np.empty(len(arms))
-    for i, (item, weight) in enumerate(zip(arms.tolist(), heights.tolist(), strict=True)):
-        sketch.update(item, weight)
-        answers[i] = sketch.query()
-        sketch.update(item, -weight)
-    return answers
 
 
 def _lean(
@@ -346,21 +319,8 @@ def _lean(
     return np.asarray(lean / sqrt(float(np.mean(lean**2))))
 
 
-def _keep(sketch: F2Sketch, arms: NDArray[np.int64], weights: NDArray[np.float64]) -> int:
-    """Add the items to the vector, with whole weights, and return their second moment."""
-    whole = np.rint(weights).astype(np.int64)
-    for item, weight in zip(arms.tolist(), whole.tolist(), strict=True):
-        if weight:
-            sketch.update(item, weight)
-    return int(whole @ whole)
-
-
 def insertion(
-    sketch: F2Sketch,
-    steps: int,
-    *,
-    rng: np.random.Generator,
-    height: int | None = None,
+    sketch: F2Sketch, steps: int, *, rng: np.random.Generator, height: int | None = None
 ) -> F2Attack:
     r"""Insert an item; where the answer rose by less than 1, insert it once more.
 
@@ -392,10 +352,10 @@ def insertion(
     """
     count = integer(steps, "steps", least=1)
     length = isqrt(5 * count // 2) if height is None else integer(height, "height", least=1)
-    first, items = _items(count, rng)
+    first = int(generator(rng).integers(ITEMS))
     sketch.update(first, length)
     before, true, queries = sketch.query(), length**2, 1
-    for item in items.tolist():
+    for item in range(first + 1, first + 1 + count):
         sketch.update(item, 1)
         after = sketch.query()
         queries += 1
@@ -408,97 +368,6 @@ def insertion(
         true += 1
         before = after
     return F2Attack(queries + READS, true, tuple(sketch.query() for _ in range(READS)))
-
-
-def curve(
-    attack: Attack,
-    make: Callable[[int], F2Sketch],
-    sizes: Sequence[int],
-    *,
-    seeds: Iterable[int] = range(5),
-) -> list[list[F2Attack]]:
-    """Attack fresh sketches, one for each size and seed; ``make(seed)`` makes a victim."""
-    every = list(seeds)
-    return [
-        [attack(make(seed), size, rng=np.random.default_rng(seed)) for seed in every]
-        for size in sizes
-    ]
-
-
-# ---- A picture of sketches under attack: how much of the truth they still tell -------------------
-
-
-COLOURS = (RED, BLUE, GREY, SOFT)
-
-
-def draw(
-    curves: Mapping[str, Sequence[Sequence[F2Attack]]],
-    *,
-    alpha: float = 0.25,
-    steps: int | None = None,
-    title: str = "The second moment under attack",
-    path: str | None = None,
-) -> Any:
-    """Draw estimate over truth against the number of questions, one line for each kind of sketch.
-
-    Parameters
-    ----------
-    curves
-        For each name what `sourdine.adaptive.attacks.curve` returned; up to four.
-    alpha
-        The relative error to stay within, drawn as a band.
-    steps
-        The declared number of answers, drawn as a line down.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
-    """
-    if not 1 <= len(curves) <= len(COLOURS):
-        raise ParameterError(
-            "curves",
-            f"hold 1 to {len(COLOURS)} curves",
-            f"{len(curves)}",
-            "Plot fewer curves at once.",
-        )
-    figure, axes = canvas(7.0, 4.2)
-    axes.axhspan(1 - alpha, 1 + alpha, color=PALE, alpha=0.5, linewidth=0)
-    axes.axhline(1, color=GREY, linewidth=0.8)
-    for colour, (name, sizes) in zip(COLOURS, curves.items(), strict=False):
-        _line(axes, sizes, colour, name)
-    axes.set_xscale("log")
-    if steps is not None:
-        axes.axvline(steps, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
-        axes.annotate(
-            f"declared: {shown(steps, 1.0)}", (steps, 0), (-4, 6),
-            xycoords=("data", "axes fraction"), textcoords="offset points",
-            color=INK, fontsize=8, ha="right",
-        )  # fmt: skip
-    axes.set_ylim(0, None)
-    gaps(axes.xaxis)
-    axes.set_xlabel("questions asked by the attacker", color=INK, fontsize=9)
-    axes.set_ylabel("estimate / truth", color=INK, fontsize=9)
-    axes.set_title(title, loc="left", color=INK, fontsize=11, pad=22)
-    axes.annotate(
-        f"band: within {100 * alpha:g}% of the truth · line: median sketch · shade: all of them",
-        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=GREY,
-        fontsize=8, va="bottom",
-    )  # fmt: skip
-    axes.grid(axis="y", color=RULE, linewidth=0.8)
-    return saved(figure, path)
-
-
-def _line(axes: Any, sizes: Sequence[Sequence[F2Attack]], colour: str, name: str) -> None:
-    asked = [np.median([done.queries for done in row]) for row in sizes]
-    ratios = [[done.ratio for done in row] for row in sizes]
-    axes.fill_between(
-        asked, [min(row) for row in ratios], [max(row) for row in ratios],
-        color=colour, alpha=0.2, linewidth=0,
-    )  # fmt: skip
-    middle = [float(np.median(row)) for row in ratios]
-    axes.plot(asked, middle, "o-", color=colour, markersize=4, linewidth=1.6)
-    axes.annotate(
-        name, (asked[-1], middle[-1]), (6, 0), textcoords="offset points", color=colour,
-        fontsize=9, va="center", annotation_clip=False,
-    )  # fmt: skip
 
 
 # ---- An attack on min-cuts that are estimated from a sample of the edges -------------------------
@@ -537,13 +406,8 @@ def weak_vertex(
     n = integer(n, "n", least=3)
     degree = integer(degree, "degree", least=1)
     if degree >= n:
-        raise ParameterError(
-            "degree",
-            f"be at most the number of other vertices ({n - 1})",
-            given(degree),
-            "Use {degree}.",
-            degree=n // 3,
-        )
+        must = f"be at most the number of other vertices ({n - 1})"
+        raise ParameterError("degree", must, given(degree), "Use {degree}.", degree=n // 3)
     generator(rng)
     core = {(u, v) for u in range(1, n) for v in range(u + 1, n) if rng.random() < density}
     hung = rng.choice(n - 1, degree, replace=False) + 1

@@ -7,13 +7,13 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import ceil, log
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
 from sourdine.adaptive.robust.proof import ENDLESS, Lazy, Proof
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.keyed import KEY_BYTES, siphash, siphash_many
+from sourdine.adaptive.sketches.keyed import key_of, siphash, siphash_many
 from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.exact import flag, integer, kind, number
 from sourdine.exact import given as given_as
@@ -37,53 +37,29 @@ GraphOrSize: TypeAlias = Union[int, "Graph"]
 
 
 def edge_of(n: int, u: int, v: int) -> Edge:
-    """Return an edge with its smaller end first.
-
-    Examples
-    --------
-    >>> edge_of(5, 3, 1)
-    (1, 3)
-    """
+    """Return an edge with its smaller end first."""
     try:
         a, b = sorted((index(u), index(v)))
     except TypeError as error:
-        raise ParameterTypeError(
-            "a vertex",
-            f"be a whole number from 0 to {n - 1}",
-            kind(_other(u, v)),
-            "Number the vertices from 0, such as (0, 1).",
-        ) from error
+        other = next(end for end in (u, v) if not hasattr(end, "__index__"))
+        must = f"be a whole number from 0 to {n - 1}"
+        hint = "Number the vertices from 0, such as (0, 1)."
+        raise ParameterTypeError("a vertex", must, kind(other), hint) from error
     if not 0 <= a < b < n:
-        raise ParameterError(
-            "an edge",
-            f"join two different vertices from 0 to {n - 1}",
-            f"({u}, {v})",
-            "Use (0, 1).",
-        )
+        must = f"join two different vertices from 0 to {n - 1}"
+        raise ParameterError("an edge", must, f"({u}, {v})", "Use (0, 1).")
     return a, b
 
 
 def graph_of(graph: GraphOrSize, edges: Pairs = ()) -> tuple[int, set[Edge]]:
-    """Return the number of vertices, and the edges as a set, each with its smaller end first.
-
-    Parameters
-    ----------
-    graph
-        The number of vertices, 2 or more; or a graph of igraph, undirected, without loops,
-        multiple edges and weights.
-    edges
-        Pairs; left out where ``graph`` is one already.
-
-    Examples
-    --------
-    >>> n, edges = graph_of(3, [(0, 1), (2, 1), (1, 0)])
-    >>> n, sorted(edges)
-    (3, [(0, 1), (1, 2)])
-    """
-    if _is_graph(graph):
+    """Return the number of vertices, and the edges as a set, each with its smaller end first."""
+    if hasattr(graph, "get_edgelist") and hasattr(graph, "vcount"):
         return _read_graph(graph, edges)
     size = integer(graph, "graph", least=2)
-    return size, {edge_of(size, *_pair(edge)) for edge in _listed(edges)}
+    if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
+        must, example = "be a list of pairs", [(0, 1), (1, 2)]
+        raise ParameterTypeError("edges", must, kind(edges), "Use {edges}.", edges=example)
+    return size, {edge_of(size, *_pair(edge)) for edge in edges}
 
 
 def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
@@ -91,50 +67,25 @@ def set_edge(edges: set[Edge], edge: Edge, *, present: bool) -> None:
     (edges.add if present else edges.discard)(edge)
 
 
-def _is_graph(x: object) -> TypeGuard[Graph]:
-    return hasattr(x, "get_edgelist") and hasattr(x, "vcount")
-
-
-def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
+def _read_graph(graph: Any, edges: object) -> tuple[int, set[Edge]]:
     if not isinstance(edges, tuple) or edges:
-        raise ParameterTypeError(
-            "edges", "be omitted when a graph is given", "", "Use mincut(graph)."
-        )
+        must = "be omitted when a graph is given"
+        raise ParameterTypeError("edges", must, "", "Use mincut(graph).")
     if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
-        raise ParameterError(
-            "graph",
-            "be undirected, without loops, multiple edges or weights",
-            "",
-            "Use graph.as_undirected().simplify(), and del graph.es['weight'].",
-        )
+        must = "be undirected, without loops, multiple edges or weights"
+        hint = "Use graph.as_undirected().simplify(), and del graph.es['weight']."
+        raise ParameterError("graph", must, "", hint)
     size = integer(graph.vcount(), "the number of vertices", least=2)
     return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
-
-
-def _listed(edges: Any) -> Pairs:
-    if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
-        raise ParameterTypeError(
-            "edges", "be a list of pairs", kind(edges), "Use {edges}.", edges=[(0, 1), (1, 2)]
-        )
-    return edges
 
 
 def _pair(edge: Any) -> Edge:
     try:
         u, v = edge
     except (TypeError, ValueError) as error:
-        raise ParameterTypeError(
-            "an edge",
-            "be a pair of vertices, without a weight",
-            kind(edge),
-            "Use {edges}.",
-            edges=[(0, 1), (1, 2)],
-        ) from error
+        must, hint, got = "be a pair of vertices, without a weight", "Use {edges}.", kind(edge)
+        raise ParameterTypeError("an edge", must, got, hint, edges=[(0, 1), (1, 2)]) from error
     return u, v
-
-
-def _other(*ends: object) -> object:
-    return next(end for end in ends if not hasattr(end, "__index__"))
 
 
 # ---- The global min-cut of a changing graph: exact, and estimated from a sample of the edges -----
@@ -171,12 +122,8 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
     try:
         from igraph import Graph
     except ImportError as error:
-        raise MissingExtraError(
-            "graphs",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[graphs]'.",
-        ) from error
+        hint = "In the checkout, run pip install '.[graphs]'."
+        raise MissingExtraError("graphs", "be installed", "", hint) from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 
 
@@ -263,8 +210,9 @@ class SkeletonMinCut:
         share = number(keep, "keep", above=0, most=1)
         self.keep = float(share)
         self._below = int(share * WORD)
-        self._key = (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
-        self.edges = self._kept(given)
+        self._key = key_of(seed)
+        edges_of = zip(*_words(self.n, given, self._key), strict=True)
+        self.edges = {edge for edge, word in edges_of if word < self._below}
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""
@@ -279,13 +227,12 @@ class SkeletonMinCut:
     def __repr__(self) -> str:
         return f"SkeletonMinCut(n={self.n}, keep={self.keep:g})"
 
-    def _kept(self, edges: set[Edge]) -> set[Edge]:
-        if not edges:
-            return set()
-        ends = np.array(sorted(edges), np.uint64)
-        words = siphash_many(ends[:, 0] * np.uint64(self.n) + ends[:, 1], self._key)
-        chosen = ends[words <= np.uint64(max(self._below, 1) - 1)]
-        return {(a, b) for a, b in chosen.tolist()}
+
+def _words(n: int, edges: set[Edge], key: bytes) -> tuple[list[Edge], list[int]]:
+    """Return edges in their order, and the keyed hash of each."""
+    listed = sorted(edges)
+    ends = np.array(listed, np.uint64).reshape(-1, 2)
+    return listed, siphash_many(ends[:, 0] * np.uint64(n) + ends[:, 1], key).tolist()
 
 
 # ---- The min-cut of a sample that is kept up to date: cheap changes, a number to be read ---------
@@ -349,11 +296,6 @@ def least_cut(n: int, edges: Iterable[Edge]) -> tuple[int, int]:
     ----------
     .. [1] H. Nagamochi, T. Ono, T. Ibaraki, "Implementing an efficient minimum capacity cut
        algorithm", Mathematical Programming 67, 1994.
-
-    Examples
-    --------
-    >>> least_cut(4, [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])[0]
-    2
     """
     near: list[dict[int, int]] = [{} for _ in range(n)]
     for u, v in edges:
@@ -389,12 +331,8 @@ def _joined(near: list[dict[int, int]], best: int) -> tuple[list[int], int]:
                 reach[v] += weight
                 heappush(heap, (-reach[v], v))
                 if reach[v] >= best:
-                    _join(root, u, v)
+                    root[_root(root, u)] = _root(root, v)
     return root, best
-
-
-def _join(root: list[int], u: int, v: int) -> None:
-    root[_root(root, u)] = _root(root, v)
 
 
 def _root(root: list[int], u: int) -> int:
@@ -496,12 +434,9 @@ class DynamicMinCut:
         self.n, given = graph_of(graph, edges)
         off = number(error, "error", above=0, most=HALF)
         self._lag = float(off) / 4
-        self.strength = (
-            proved_strength(self.n, off)
-            if strength is None
-            else integer(strength, "strength", least=1)
-        )
-        self._key = (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
+        proved = proved_strength(self.n, off) if strength is None else strength
+        self.strength = integer(proved, "strength", least=1)
+        self._key = key_of(seed)
         self._samples: list[set[Edge]] = [set() for _ in range(self.n.bit_length() + 1)]
         self.operations, self.computations = len(given), 0
         for edge, word in zip(*_words(self.n, given, self._key), strict=True):
@@ -555,14 +490,6 @@ class DynamicMinCut:
         self.operations += len(chosen) + scans
         self.computations += 1
         return value
-
-
-def _words(n: int, edges: set[Edge], key: bytes) -> tuple[list[Edge], list[int]]:
-    listed = sorted(edges)
-    if not listed:
-        return [], []
-    ends = np.array(listed, np.uint64)
-    return listed, siphash_many(ends[:, 0] * np.uint64(n) + ends[:, 1], key).tolist()
 
 
 # ---- Min-cuts that stay right when the next change depends on the last answer --------------------
@@ -632,13 +559,9 @@ class RobustMinCut:
     ) -> None:
         self.n, self.edges = graph_of(graph, edges)
         if keep is not None and strength is not None:
-            raise ParameterTypeError(
-                "strength",
-                "be omitted when keep is given",
-                given_as(strength),
-                "Use {strength} without keep, or keep alone.",
-                strength=strength,
-            )
+            must = "be omitted when keep is given"
+            hint = "Use {strength} without keep, or keep alone."
+            raise ParameterTypeError("strength", must, given_as(strength), hint, strength=strength)
 
         def copy(seed: int) -> SkeletonMinCut | DynamicMinCut:
             if keep is not None:
@@ -647,16 +570,9 @@ class RobustMinCut:
             return DynamicMinCut(self.n, self.edges, error=off, strength=strength, seed=seed)
 
         self._robust = Robust(
-            copy,
-            copies=copies,
-            sample=sample,
-            epsilon0=epsilon0,
-            steps=steps,
-            error=error,
-            start=mincut(self.n, self.edges),
-            current=lambda: (),
-            source=source,
-        )
+            copy, copies=copies, sample=sample, epsilon0=epsilon0, steps=steps, error=error,
+            start=mincut(self.n, self.edges), current=lambda: (), source=source,
+        )  # fmt: skip
 
     def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out; what is so already stays so."""

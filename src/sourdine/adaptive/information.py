@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Where something stops to fit: the largest number that does, by doubling and halving ---------
+# ---- Where something stops to fit, by doubling and halving ---------------------------------------
 
 
 LIMIT = 1 << 40
@@ -23,13 +23,7 @@ LIMIT = 1 << 40
 
 
 def largest(fits: Callable[[int], bool], limit: int = LIMIT) -> int:
-    """Return the largest number up to a limit that fits, where all smaller ones do too; else 0.
-
-    Examples
-    --------
-    >>> largest(lambda n: n * n <= 50), largest(lambda n: False), largest(lambda n: True, limit=9)
-    (7, 0, 9)
-    """
+    """Return the largest number up to a limit that fits, where all smaller ones do too; else 0."""
     low, high = 0, 1
     while high <= limit and fits(high):
         low, high = high, 2 * high
@@ -38,6 +32,16 @@ def largest(fits: Callable[[int], bool], limit: int = LIMIT) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def bisected(fits: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Return the last number that fits and the next one, for ``low`` that fits and ``high`` not."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low, high
 
 
 # ---- From what is told about a sample to how far a query chosen by it can be off -----------------
@@ -75,9 +79,6 @@ def largest(fits: Callable[[int], bool], limit: int = LIMIT) -> int:
 # .. [4] M. Bun, T. Steinke, "Concentrated differential privacy", TCC 2016.
 
 
-STEPS = 60
-
-
 def informed_width(nats: float, n: int, beta: float) -> float:
     r"""Return the least :math:`w` with :math:`\mathrm{kl}(\beta \| 2e^{-2nw^2}) \ge I`.
 
@@ -100,9 +101,7 @@ def informed_width(nats: float, n: int, beta: float) -> float:
     low, high = -log(beta), 1 - log(beta)
     while told(high) < goal:
         low, high = high, 2 * high
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if told(middle) < goal else (low, middle)
+    _, high = bisected(lambda t: told(t) < goal, low, high)
     return sqrt((high + log(2)) / (2 * n))
 
 
@@ -134,20 +133,25 @@ def privacy_to_validity(
     """
     rows = integer(n, "n", least=1)
     chance = float(number(beta, "beta", above=0, most=1))
-    if isinstance(told, Guarantee):
-        epsilon = float(_pure(told).exact_epsilon())
-        return min(
-            informed_width(rows * epsilon**2 / 8, rows, chance),
-            _pure_width(epsilon, rows, chance),
-        )
-    spent = (
-        told
-        if isinstance(told, Concentrated)
-        else Concentrated(at_least(told, "told", 0), SUBSTITUTE)
-    )
-    if spent.relation is not SUBSTITUTE:
-        raise _wrong_relation(spent.relation.name)
-    return informed_width(rows * float(spent.rho), rows, chance)
+    if not isinstance(told, (Guarantee, Concentrated)):
+        told = Concentrated(at_least(told, "told", 0), SUBSTITUTE)
+    if told.relation is not SUBSTITUTE:
+        must, hint = "hold for the replacement of one record", "Use told.under('substitute')."
+        raise ParameterError("told", must, told.relation.name, hint)
+    if isinstance(told, Concentrated):
+        return informed_width(rows * float(told.rho), rows, chance)
+    if not told.is_pure:
+        must = "be a Concentrated, or a Guarantee with delta 0"
+        hint = "Use Concentrated(rho, 'substitute'), which Gaussian noise satisfies."
+        raise ParameterTypeError("told", must, "a Guarantee with delta above 0", hint)
+    epsilon = float(told.exact_epsilon())
+
+    def by_loss(share: float) -> float:
+        loss = likely_loss(epsilon, rows, share * chance)
+        return sqrt((loss + log(2 / (chance * (1 - share)))) / (2 * rows))
+
+    by_information = informed_width(rows * epsilon**2 / 8, rows, chance)
+    return min(by_information, *(by_loss(i / 64) for i in range(1, 64)))
 
 
 def likely_loss(epsilon: float, n: int, beta: float) -> float:
@@ -156,30 +160,3 @@ def likely_loss(epsilon: float, n: int, beta: float) -> float:
     *Checked by* ``test_likely_loss_of_randomised_response``.
     """
     return n * epsilon**2 / 8 + epsilon * sqrt(n * log(1 / beta) / 2)
-
-
-def _pure_width(epsilon: float, n: int, beta: float) -> float:
-    def width(share: float) -> float:
-        loss = likely_loss(epsilon, n, share * beta)
-        return sqrt((loss + log(2 / (beta * (1 - share)))) / (2 * n))
-
-    return min(width(i / 64) for i in range(1, 64))
-
-
-def _pure(guarantee: Guarantee) -> Guarantee:
-    if guarantee.relation is not SUBSTITUTE:
-        raise _wrong_relation(guarantee.relation.name)
-    if not guarantee.is_pure:
-        raise ParameterTypeError(
-            "told",
-            "be a Concentrated, or a Guarantee with delta 0",
-            "a Guarantee with delta above 0",
-            "Use Concentrated(rho, 'substitute'), which Gaussian noise satisfies.",
-        )
-    return guarantee
-
-
-def _wrong_relation(name: str) -> ParameterError:
-    return ParameterError(
-        "told", "hold for the replacement of one record", name, "Use told.under('substitute')."
-    )

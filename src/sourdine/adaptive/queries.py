@@ -31,89 +31,33 @@ ROUNDING = 1e-9
 """A value so little beyond 0 or 1 is taken for it."""
 
 
-def values_of(query: Query, rows: NDArray[Any]) -> Values:
-    """Return the value of a query for each row, within [0, 1]; what is not a number counts as 0.
-
-    So does a row outside the universe of a vector.
-
-    Examples
-    --------
-    >>> values_of(lambda ages: ages > 40, np.array([38, 41, 65])).tolist()
-    [0.0, 1.0, 1.0]
-    >>> values_of(np.array([0.0, 0.5, 2.0]), np.array([2, 0, 1, 1])).tolist()
-    [1.0, 0.0, 0.5, 0.5]
-    """
-    if callable(query):
-        return clipped(np.asarray(query(rows)), len(rows))
-    vector = np.asarray(query)
-    if rows.dtype.kind not in "iu":
-        raise ParameterTypeError(
-            "rows",
-            "be whole numbers if a query is a vector",
-            f"{rows.dtype}",
-            "Use rows.astype(int), or a function such as lambda rows: rows > 40.",
-        )
-    known = (rows >= 0) & (rows < vector.size)
-    return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
-
-
-def average(query: Query, rows: NDArray[Any]) -> float:
-    """Return the average of a query over the rows.
-
-    Examples
-    --------
-    >>> average(lambda x: x > 1, np.array([1, 2, 3, 4]))
-    0.75
-    """
-    return float(values_of(query, rows).mean()) if len(rows) else 0.0
-
-
 def vector_of(query: Query, size: int) -> Values:
     """Return the values of a query over the codes 0, ..., size - 1 of a universe.
 
     They are public, so a value that is not between 0 and 1 raises.
-
-    Examples
-    --------
-    >>> vector_of(lambda codes: codes / 4, 3).tolist()
-    [0.0, 0.25, 0.5]
     """
     values = _floats(np.asarray(query(np.arange(size)) if callable(query) else query), size)
     if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
-        raise ParameterError(
-            "the values of a query",
-            "be between 0 and 1",
-            "NaN" if np.isnan(values).any() else "values outside",
-            "Use a condition such as lambda rows: rows > 40, or a fraction such as lambda "
-            "rows: rows / 100.",
+        hint = (
+            "Use a condition such as lambda rows: rows > 40, or a fraction such as lambda rows: "
+            "rows / 100."
         )
+        got = "NaN" if np.isnan(values).any() else "values outside"
+        raise ParameterError("the values of a query", "be between 0 and 1", got, hint)
     return np.clip(values, 0.0, 1.0)
 
 
 def clipped(values: NDArray[Any], size: int) -> Values:
-    """Return the values of a query on private rows, those beyond 0 and 1 clipped.
-
-    Examples
-    --------
-    >>> clipped(np.array([-1.0, 0.5, 7.0, np.nan]), 4).tolist()
-    [0.0, 0.5, 1.0, 0.0]
-    """
+    """Return the values of a query on private rows, those beyond 0 and 1 clipped."""
     return np.clip(np.nan_to_num(_floats(values, size), nan=0.0), 0.0, 1.0)
 
 
 def _floats(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
-        raise ParameterError(
-            "a query",
-            f"return one value for each of {size} rows",
-            f"an array of shape {values.shape}",
-            "Use a function such as lambda rows: rows > 40.",
-        )
+        must = f"return one value for each of {size} rows"
+        hint = "Use a function such as lambda rows: rows > 40."
+        raise ParameterError("a query", must, f"an array of shape {values.shape}", hint)
     if values.dtype.kind not in "biuf":
-        raise ParameterTypeError(
-            "the values of a query",
-            "be numbers or booleans",
-            f"{values.dtype}",
-            "Use a function such as lambda rows: rows > 40.",
-        )
+        must, hint = "be numbers or booleans", "Use a function such as lambda rows: rows > 40."
+        raise ParameterTypeError("the values of a query", must, f"{values.dtype}", hint)
     return values.astype(np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.leaderboard import Ladder, Standing, Team, board_sheet
-from sourdine.adaptive.ledger.dependence import Remaining
+from sourdine.adaptive.ledger.ledger import Remaining
 from sourdine.answers import Release
 from sourdine.client.connection import Connection
 from sourdine.errors import ParameterError, SourdineError

@@ -17,17 +17,6 @@ from sourdine.privacy.concentrated import Concentrated
 from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
 
 __all__ = [
-    "ADD_REMOVE",
-    "LOCAL",
-    "SUBSTITUTE",
-    "Budget",
-    "Concentrated",
-    "Guarantee",
-    "Part",
-    "Relation",
-    "compose",
-    "compose_advanced",
-    "group",
-    "parallel",
-    "poisson",
-]
+    "ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Concentrated", "Guarantee", "Part", "Relation",
+    "compose", "compose_advanced", "group", "parallel", "poisson",
+]  # fmt: skip

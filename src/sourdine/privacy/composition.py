@@ -87,13 +87,11 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
     given = _one_relation(guarantees, "parallel")
     if given is SUBSTITUTE:
         raise ParameterError(
-            "guarantees",
-            "hold for one record added or removed",
-            "SUBSTITUTE",
+            "guarantees", "hold for one record added or removed", "SUBSTITUTE",
             "A replaced record may change its group, and so the sizes of two groups. Use "
             "Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
             "relation=SUBSTITUTE).",
-        )
+        )  # fmt: skip
     moved = [g.under(given if relation is None else relation) for g in guarantees]
     if not all(g.is_finite for g in moved):
         return Guarantee.none(moved[0].relation)
@@ -119,11 +117,9 @@ def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
     relations = {Guarantee.read(g).relation for g in guarantees}
     if len(relations) > 1:
         names = " and ".join(sorted(r.name for r in relations))
-        hint = (
-            "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
-            if relations == {ADD_REMOVE, SUBSTITUTE}
-            else "Account for local and central guarantees separately."
-        )
+        hint = "Account for local and central guarantees separately."
+        if relations == {ADD_REMOVE, SUBSTITUTE}:
+            hint = "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
         raise ParameterError("guarantees", "have the same relation", names, hint)
     return relations.pop()
 
@@ -176,13 +172,8 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
     """
     k, s = integer(times, "times", least=1), probability(slack, "slack")
     if k > _MOST:
-        raise ParameterError(
-            "times",
-            f"be at most {_MOST}",
-            given(k),
-            "Use {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
-            times=_MOST,
-        )
+        hint = "Use {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more."
+        raise ParameterError("times", f"be at most {_MOST}", given(k), hint, times=_MOST)
     if not Guarantee.read(guarantee).is_finite:
         return guarantee
     total = k * guarantee.exact_epsilon()
@@ -206,7 +197,7 @@ def _largest_ratio(epsilon: Fraction, k: int, s: Fraction) -> Fraction:
     one = 1 << 256
     q_lo, q_hi = exp_neg(epsilon).bounds(256)
     w, v = one, one
-    a, b = -math.floor(s * _power(one + q_lo, k, 256)), 0
+    a, b = -math.floor(s * ((one + q_lo) ** k >> 256 * (k - 1))), 0
     best = Fraction(0)
     for i in range(1, k + 2):
         a, b = a + w, b + v
@@ -218,16 +209,6 @@ def _largest_ratio(epsilon: Fraction, k: int, s: Fraction) -> Fraction:
         w = -(-w * (k - i + 1) * q_hi // i >> 256)
         v = v * (k - i + 1) * one // (i * q_hi)
     return min(best, Fraction(1))
-
-
-def _power(x: int, k: int, bits: int) -> int:
-    """Return ``(x / 2**bits)**k * 2**bits``, rounded down."""
-    result = 1 << bits
-    for digit in f"{k:b}":
-        result = result * result >> bits
-        if digit == "1":
-            result = result * x >> bits
-    return result
 
 
 # ---- Amplification by sampling -------------------------------------------------------------------
@@ -256,8 +237,7 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
     >>> print(poisson(Guarantee(1), rate=0.5))
     epsilon 0.620115, one record added or removed
     """
-    _require(guarantee, ADD_REMOVE, "poisson", "The size of a Poisson sample is random")
-    return _on_all(guarantee, _rate(rate))
+    return _on_all(_under(guarantee, ADD_REMOVE), number(rate, "rate", above=0, most=1))
 
 
 def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
@@ -270,8 +250,7 @@ def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
     >>> print(without_replacement(Guarantee(1, 1e-6, SUBSTITUTE), sample=10, n=1000))
     epsilon 0.0170369, delta 1e-08, one record replaced
     """
-    _require(guarantee, SUBSTITUTE, "without_replacement", "The size of such a sample is fixed")
-    return _on_all(guarantee, _share(sample, n))
+    return _on_all(_under(guarantee, SUBSTITUTE), _share(sample, n))
 
 
 def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
@@ -285,8 +264,8 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
     >>> round(float(g.epsilon), 6), poisson(g, 0.5).epsilon <= Fraction(1, 2)
     (0.831797, True)
     """
-    _require(guarantee, ADD_REMOVE, "poisson_allowance", "The size of a Poisson sample is random")
-    return _on_sample(guarantee, _rate(rate))
+    q = number(rate, "rate", above=0, most=1)
+    return _on_sample(_under(guarantee, ADD_REMOVE, "_allowance"), q)
 
 
 def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
@@ -299,9 +278,7 @@ def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> 
     >>> print(without_replacement_allowance(Guarantee(1, 0, SUBSTITUTE), sample=1, n=1))
     epsilon 1, one record replaced
     """
-    name = "without_replacement_allowance"
-    _require(guarantee, SUBSTITUTE, name, "The size of such a sample is fixed")
-    return _on_sample(guarantee, _share(sample, n))
+    return _on_sample(_under(guarantee, SUBSTITUTE, "_allowance"), _share(sample, n))
 
 
 def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
@@ -314,8 +291,9 @@ def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
 def _on_sample(guarantee: Guarantee, q: Fraction) -> Guarantee:
     if not guarantee.is_finite:
         return guarantee
-    total = guarantee.exact_epsilon()
-    epsilon = total if q == 1 or total == 0 else _inverse(total, q).below()
+    total = epsilon = guarantee.exact_epsilon()
+    if q < 1 and total > 0:  # ln(1 + (e^total - 1) / q), free of large exponentials
+        epsilon = (total + (exp_neg(total) + (1 - exp_neg(total)) / q).log()).below()
     for _ in range(64):
         if _amplified(epsilon, q) <= total:
             break
@@ -333,41 +311,33 @@ def _amplified(epsilon: Fraction, q: Fraction) -> Fraction:
     return min((Real.of(epsilon) - gain).above(), epsilon)
 
 
-def _inverse(total: Fraction, q: Fraction) -> Real:
-    r"""Return :math:`\ln(1 + (e^{\varepsilon'} - 1)/q)`, free of large exponentials."""
-    return total + (exp_neg(total) + (1 - exp_neg(total)) / q).log()
-
-
-def _rate(rate: object) -> Fraction:
-    return number(rate, "rate", above=0, most=1)
-
-
 def _share(sample: object, n: object) -> Fraction:
     most = integer(n, "n", least=1)
     m = integer(sample, "sample", least=1)
     if m > most:
-        raise ParameterError(
-            "sample",
-            f"be at most n ({most})",
-            given(m),
-            "Use {sample} or less.",
-            sample=most,
-        )
+        must = f"be at most n ({most})"
+        raise ParameterError("sample", must, given(m), "Use {sample} or less.", sample=most)
     return Fraction(m, most)
 
 
-def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -> None:
-    if Guarantee.read(guarantee, relation=relation).relation is not relation:
-        other = "without_replacement" if relation is ADD_REMOVE else "poisson"
-        fits = guarantee.relation in {ADD_REMOVE, SUBSTITUTE}
-        other += "_allowance" if name.endswith("allowance") else ""
-        raise ParameterError(
-            "guarantee",
-            f"hold for {relation.description}",
-            guarantee.relation.name,
-            f"{reason}, so {name} needs a guarantee under {relation.name}. "
-            + (f"Use {other}(...)." if fits else "A local guarantee needs no sample of a curator."),
-        )
+_SAMPLES = {
+    ADD_REMOVE: ("poisson", "The size of a Poisson sample is random"),
+    SUBSTITUTE: ("without_replacement", "The size of such a sample is fixed"),
+}
+
+
+def _under(guarantee: Guarantee, relation: Relation, ending: str = "") -> Guarantee:
+    """Return a guarantee under the relation of a sample, or name the function for the other one."""
+    given = Guarantee.read(guarantee, relation=relation).relation
+    if given is relation:
+        return guarantee
+    name, reason = _SAMPLES[relation]
+    hint = "A local guarantee needs no sample of a curator."
+    if given in _SAMPLES:
+        hint = f"Use {_SAMPLES[given][0]}{ending}(...)."
+    needs = f"{reason}, so {name}{ending} needs a guarantee under {relation.name}."
+    must = f"hold for {relation.description}"
+    raise ParameterError("guarantee", must, given.name, f"{needs} {hint}")
 
 
 # ---- What a guarantee leaves to an adversary who wants to learn about one person -----------------
@@ -469,9 +439,8 @@ class Adversary:
         points, alarms, power = [(0.0, float(told))], 0, 0
         for wrong, right in _counts(steep, self.releases):
             alarms, power = alarms + wrong, power + right
-            points.append(
-                (float((1 - told) * alarms / whole), float(told + (1 - told) * power / whole))
-            )
+            corner = (1 - told) * alarms / whole, told + (1 - told) * power / whole
+            points.append((float(corner[0]), float(corner[1])))
         return [*points, *([(1.0, 1.0)] if told else [])]
 
     def posterior(self, prior: Number) -> tuple[Fraction, Fraction]:

@@ -44,75 +44,17 @@ def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
     r"""Return epsilon at ``delta``, rounded up, at most :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}`.
 
     *Checked by* ``test_epsilon_is_optimal_and_rounded_up``.
-
-    Examples
-    --------
-    >>> round(float(epsilon_of(Fraction(1, 2), Fraction(1, 10**6))), 3)  # the classical: 5.757
-    5.222
     """
-    loss, r = -_ln(delta), _float(rho)
+    loss, r = -ln(delta), _float(rho)
 
     def epsilon(x: float) -> float:
         return (1 + x) * r - math.log1p(1 / x) + (loss - math.log1p(x)) / x
 
-    centre = (math.log(max(loss, 1e-9)) - _ln(rho)) / 2
-    alpha = 1 + _best(epsilon, centre - 10, centre + 10)
+    centre = (math.log(max(loss, 1e-9)) - ln(rho)) / 2
+    alpha = 1 + best(epsilon, centre - 10, centre + 10)
     optimised = _certified_epsilon(rho, delta, alpha)
     classical = rho + 2 * (rho * Real.of(1 / delta).log()).sqrt()
     return min(optimised.above(), classical.above())
-
-
-def delta_of(rho: Fraction, epsilon: Fraction) -> Fraction:
-    r"""Return delta at ``epsilon``, rounded up, at most 1.
-
-    .. math:: \delta = \frac{e^{(\alpha-1)(\alpha\rho-\varepsilon)}}{\alpha-1}
-              \left(1 - \frac1\alpha\right)^\alpha
-
-    *Checked by* ``test_delta_is_above_the_gaussian``.
-
-    Examples
-    --------
-    >>> float(delta_of(Fraction(1, 2), Fraction(5))) < 3e-6
-    True
-    """
-    r, e = _float(rho), _float(epsilon)
-
-    def log_delta(x: float) -> float:
-        return x * ((1 + x) * r - e) - math.log(x) - (1 + x) * math.log1p(1 / x)
-
-    least = max(min(e - r, 0), -40) - 5
-    x = _best(log_delta, least, max(_ln(epsilon + rho) - _ln(rho), -_ln(rho) / 2, 0) + 5)
-    alpha = 1 + x
-    plus, minus = alpha * Real.of(alpha).log(), Real.of(0)
-    if x >= 1:
-        minus += x * Real.of(x).log()
-    else:
-        plus += x * Real.of(1 / x).log()
-    drift = x * (epsilon - alpha * rho)
-    loss = plus + drift - minus if drift >= 0 else plus - (minus + -drift)
-    return min(exp_neg(min(loss.below(), _LEAST)).above(), Fraction(1))
-
-
-def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
-    r"""Return a rho whose epsilon at ``delta`` is at most ``epsilon``, as large as floats allow.
-
-    *Checked by* ``test_rho_is_within``.
-    """
-    loss, e = -_ln(delta), _float(epsilon)
-
-    def minus_rho(x: float) -> float:
-        return ((loss - math.log1p(x)) / x - math.log1p(1 / x) - e) / (1 + x)
-
-    far = math.log(max(loss, 1e-9)) - _ln(epsilon)
-    x = _best(minus_rho, min(far, far / 2) - 10, max(far, far / 2) + 10)
-    most = Fraction(max(-minus_rho(float(x)), 0.0))
-    shrink = Fraction(1, 1 << 54)
-    while most > 0 and shrink < 1:
-        rho = most * (1 - shrink)
-        if epsilon_of(rho, delta) <= epsilon:
-            return rho
-        shrink *= 2
-    return Fraction(0)
 
 
 def _certified_epsilon(rho: Fraction, delta: Fraction, alpha: Fraction) -> Real:
@@ -122,7 +64,7 @@ def _certified_epsilon(rho: Fraction, delta: Fraction, alpha: Fraction) -> Real:
     return alpha * rho - (gained + Real.of(delta * alpha).log() / (alpha - 1))
 
 
-def _best(f: Callable[[float], float], lo: float, hi: float) -> Fraction:
+def best(f: Callable[[float], float], lo: float, hi: float) -> Fraction:
     """Return the x > 0, as a Fraction, that minimises f; f falls, then rises, in ln x."""
     ratio = (math.sqrt(5) - 1) / 2
     lo, hi = max(min(lo, 300), -300), max(min(hi, 300), -300)
@@ -132,7 +74,7 @@ def _best(f: Callable[[float], float], lo: float, hi: float) -> Fraction:
     return Fraction(math.exp((lo + hi) / 2))
 
 
-def _ln(x: Fraction) -> float:
+def ln(x: Fraction) -> float:
     return math.log(x.numerator) - math.log(x.denominator)
 
 
@@ -192,12 +134,9 @@ class Concentrated:
         """
         epsilon = Guarantee.read(guarantee).exact_epsilon()
         if not guarantee.is_pure:
-            raise ParameterError(
-                "guarantee",
-                "have delta 0",
-                f"delta {shown(guarantee.delta)}",
-                "Use compose_advanced(guarantee, times, slack) to compose such guarantees.",
-            )
+            must = "have delta 0"
+            hint = "Use compose_advanced(guarantee, times, slack) to compose such guarantees."
+            raise ParameterError("guarantee", must, f"delta {shown(guarantee.delta)}", hint)
         return cls(epsilon**2 / 2, guarantee.relation)
 
     @classmethod
@@ -223,7 +162,22 @@ class Concentrated:
         >>> round(float(rho), 5), Concentrated(rho).at(1e-6).epsilon <= 1
         (0.02436, True)
         """
-        return rho_of(positive(epsilon, "epsilon"), _inner(delta))
+        whole, small = positive(epsilon, "epsilon"), _inner(delta)
+        loss, e = -ln(small), _float(whole)
+
+        def minus_rho(x: float) -> float:
+            return ((loss - math.log1p(x)) / x - math.log1p(1 / x) - e) / (1 + x)
+
+        far = math.log(max(loss, 1e-9)) - ln(whole)
+        x = best(minus_rho, min(far, far / 2) - 10, max(far, far / 2) + 10)
+        most = Fraction(max(-minus_rho(float(x)), 0.0))
+        shrink = Fraction(1, 1 << 54)
+        while most > 0 and shrink < 1:
+            rho = most * (1 - shrink)
+            if epsilon_of(rho, small) <= whole:
+                return rho
+            shrink *= 2
+        return Fraction(0)
 
     def at(self, delta: Number) -> Guarantee:
         """Return the epsilon at ``delta``, optimised over all orders and rounded up.
@@ -234,28 +188,40 @@ class Concentrated:
         return Guarantee(epsilon_of(self.rho, d) if self.rho else 0, d, self.relation)
 
     def delta_at(self, epsilon: Number) -> Fraction:
-        """Return the delta at ``epsilon``, optimised over all orders and rounded up.
+        r"""Return the delta at ``epsilon``, optimised over all orders and rounded up.
+
+        .. math:: \delta = \frac{e^{(\alpha-1)(\alpha\rho-\varepsilon)}}{\alpha-1}
+                  \left(1 - \frac1\alpha\right)^\alpha
 
         *Checked by* ``test_delta_is_above_the_gaussian``.
         """
-        e = at_least(epsilon, "epsilon", 0)
-        return delta_of(self.rho, e) if self.rho else Fraction(0)
+        exact, rho = at_least(epsilon, "epsilon", 0), self.rho
+        if not rho:
+            return Fraction(0)
+        r, e = _float(rho), _float(exact)
+
+        def log_delta(x: float) -> float:
+            return x * ((1 + x) * r - e) - math.log(x) - (1 + x) * math.log1p(1 / x)
+
+        least = max(min(e - r, 0), -40) - 5
+        x = best(log_delta, least, max(ln(exact + rho) - ln(rho), -ln(rho) / 2, 0) + 5)
+        alpha = 1 + x
+        plus, minus = alpha * Real.of(alpha).log(), Real.of(0)
+        if x >= 1:
+            minus += x * Real.of(x).log()
+        else:
+            plus += x * Real.of(1 / x).log()
+        drift = x * (exact - alpha * rho)
+        loss = plus + drift - minus if drift >= 0 else plus - (minus + -drift)
+        return min(exp_neg(min(loss.below(), _LEAST)).above(), Fraction(1))
 
     def __add__(self, other: Concentrated) -> Concentrated:
         if not isinstance(other, Concentrated):
-            raise ParameterTypeError(
-                "other",
-                "be a Concentrated",
-                given(other),
-                "Use Concentrated.from_pure(guarantee) for a pure guarantee.",
-            )
+            hint = "Use Concentrated.from_pure(guarantee) for a pure guarantee."
+            raise ParameterTypeError("other", "be a Concentrated", given(other), hint)
         if self.relation is not other.relation:
-            raise ParameterError(
-                "relation",
-                f"be {self.relation.name}",
-                other.relation.name,
-                "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE.",
-            )
+            hint = "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE."
+            raise ParameterError("relation", f"be {self.relation.name}", other.relation.name, hint)
         return Concentrated(self.rho + other.rho, self.relation)
 
     def times(self, runs: int) -> Concentrated:
@@ -283,11 +249,6 @@ class Concentrated:
 def _inner(delta: object) -> Fraction:
     value = probability(delta, "delta", example=1e-6)
     if not 0 < value < 1:
-        raise ParameterError(
-            "delta",
-            "be above 0 and below 1",
-            given(delta),
-            "Use {delta}, or less than one over the number of records.",
-            delta=1e-6,
-        )
+        hint = "Use {delta}, or less than one over the number of records."
+        raise ParameterError("delta", "be above 0 and below 1", given(delta), hint, delta=1e-6)
     return value

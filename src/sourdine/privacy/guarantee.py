@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 
 def shown(x: Fraction, *, up: bool = True) -> str:
-    """Return ``x`` to six digits, rounded up (or down).
-
-    Examples
-    --------
-    >>> shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False), shown(Fraction(1, 10**6))
-    ('0.666667', '0.666666', '1e-06')
-    """
+    """Return ``x`` to six digits, rounded up (or down)."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
     within_floats = digits == 0 or -300 < digits.adjusted() < 300
@@ -37,25 +31,13 @@ def shown(x: Fraction, *, up: bool = True) -> str:
 
 
 def percent(share: Fraction, *, up: bool = False) -> str:
-    """Return a share in percent, to two decimals, rounded down (or up).
-
-    Examples
-    --------
-    >>> percent(Fraction(2, 3)), percent(Fraction(2, 3), up=True), percent(Fraction(1))
-    ('66.66%', '66.67%', '100%')
-    """
+    """Return a share in percent, to two decimals, rounded down (or up)."""
     rounded = ceil(share * 10**4) if up else floor(share * 10**4)
     return f"{rounded / 100:g}%"
 
 
 def typed(x: Fraction) -> str:
-    """Return ``x`` as Python code: the decimal with that value, where there is one.
-
-    Examples
-    --------
-    >>> typed(Fraction(1, 10)), typed(Fraction(2)), typed(Fraction(1, 3))
-    ('0.1', '2', 'Fraction(1, 3)')
-    """
+    """Return ``x`` as Python code: the decimal with that value, where there is one."""
     if x.denominator == 1:
         return repr(x.numerator)
     decimal = repr(x.numerator / x.denominator).replace("e-0", "e-")
@@ -115,33 +97,26 @@ class Relation(Enum):
         """  # noqa: E501
         if isinstance(x, Relation):
             return x
-        hint = f"Use {{{name}}}."
-        if not isinstance(x, str):
+        try:
+            return Relation(x)
+        except ValueError:
+            hint, got = f"Use {{{name}}}.", given(x)
+            if isinstance(x, str):
+                must = "be 'substitute', 'add_remove' or 'local'"
+                raise ParameterError(name, must, got, hint, **{name: "add_remove"}) from None
             must = "be a Relation or its name"
-            raise ParameterTypeError(name, must, given(x), hint, **{name: "add_remove"})
-        if x not in _NAMES:
-            must = "be 'substitute', 'add_remove' or 'local'"
-            raise ParameterError(name, must, given(x), hint, **{name: "add_remove"})
-        return _NAMES[x]
+            raise ParameterTypeError(name, must, got, hint, **{name: "add_remove"}) from None
 
 
 def protected(unit: str | None, rows: int) -> str:
-    """Return the noun that replaces "record" where a person has several.
-
-    Examples
-    --------
-    >>> protected(None, 1), protected(None, 3), protected("patient", 3)
-    ('record', 'person with at most 3 records', 'patient with all their rows')
-    """
+    """Return the noun that replaces "record" where a person has several."""
     if unit is not None:
         return f"{unit} with all their rows"
     return "record" if rows == 1 else f"person with at most {rows} records"
 
 
-SUBSTITUTE = Relation.SUBSTITUTE
-ADD_REMOVE = Relation.ADD_REMOVE
-LOCAL = Relation.LOCAL
-ALIKE = Relation.ALIKE
+SUBSTITUTE, ADD_REMOVE = Relation.SUBSTITUTE, Relation.ADD_REMOVE
+LOCAL, ALIKE = Relation.LOCAL, Relation.ALIKE
 
 _DESCRIPTIONS = {
     SUBSTITUTE: "one {whom} replaced",
@@ -149,8 +124,6 @@ _DESCRIPTIONS = {
     LOCAL: "any two inputs of one person",
     ALIKE: "any two histories of one person that change alike",
 }
-
-_NAMES = {relation.value: relation for relation in Relation}
 
 
 # ---- Guarantees ----------------------------------------------------------------------------------
@@ -250,12 +223,8 @@ class Guarantee:
         """  # noqa: E501
         if isinstance(self.epsilon, Fraction):
             return self.epsilon
-        raise ParameterError(
-            "epsilon",
-            "be finite",
-            str(self),
-            "Draw from the system's source, not from a seeded one.",
-        )
+        hint = "Draw from the system's source, not from a seeded one."
+        raise ParameterError("epsilon", "be finite", str(self), hint)
 
     def covers(self, other: Guarantee) -> bool:
         """Whether this guarantee implies the other: same relation, no more epsilon, no more delta.
@@ -265,11 +234,8 @@ class Guarantee:
         >>> Guarantee(1).covers(Guarantee(2, 1e-6)), Guarantee(2).covers(Guarantee(1, 1e-6))
         (True, False)
         """
-        return (
-            self.relation is other.relation
-            and self.epsilon <= other.epsilon
-            and self.delta <= other.delta
-        )
+        no_more = self.epsilon <= other.epsilon and self.delta <= other.delta
+        return no_more and self.relation is other.relation
 
     def group(self, size: int) -> Guarantee:
         r"""Return what holds between inputs ``size`` steps of the relation apart.
@@ -310,14 +276,12 @@ class Guarantee:
             if not isinstance(twice.epsilon, Fraction):
                 return Guarantee.none(wanted)
             return Guarantee(twice.epsilon, twice.delta, wanted)
-        raise ParameterError(
-            "relation",
-            f"be {_reachable(self.relation)}",
-            wanted.name,
-            f"A guarantee for {self.relation.description} does not bound "
-            f"{wanted.description}. Ask the mechanism for its guarantee under "
-            f"{wanted.name}.",
+        others = "ADD_REMOVE or SUBSTITUTE" if self.relation is ADD_REMOVE else self.relation.name
+        hint = (
+            f"A guarantee for {self.relation.description} does not bound {wanted.description}. Ask "
+            f"the mechanism for its guarantee under {wanted.name}."
         )
+        raise ParameterError("relation", f"be {others}", wanted.name, hint)
 
     def to_dict(self) -> dict[str, str]:
         """Return strings for JSON; the numbers are exact, such as ``"1/3"`` or ``"inf"``.
@@ -329,11 +293,10 @@ class Guarantee:
         >>> Guarantee(0.1).to_dict()
         {'epsilon': '1/10', 'delta': '0', 'relation': 'add_remove'}
         """
-        return {
-            "epsilon": str(_short(self.epsilon)),
-            "delta": str(_short(self.delta)),
-            "relation": self.relation.value,
-        }
+        epsilon, delta = self.epsilon, on_grid(self.delta, 1 << 2048)
+        if isinstance(epsilon, Fraction):
+            epsilon = on_grid(epsilon, 1 << 2048)
+        return {"epsilon": str(epsilon), "delta": str(delta), "relation": self.relation.value}
 
     @property
     def decimal(self) -> dict[str, float | None]:
@@ -359,12 +322,9 @@ class Guarantee:
         relation = self.relation.value
         if not isinstance(self.epsilon, Fraction):
             return f"Guarantee.none({relation!r})"
-        parts = [typed(self.epsilon)]
-        if self.delta:
-            parts.append(typed(self.delta))
-        if self.relation is not ADD_REMOVE:
-            parts.append(f"relation={relation!r}")
-        return f"Guarantee({', '.join(parts)})"
+        delta = f", {typed(self.delta)}" if self.delta else ""
+        last = "" if self.relation is ADD_REMOVE else f", relation={relation!r}"
+        return f"Guarantee({typed(self.epsilon)}{delta}{last})"
 
     def _repr_html_(self) -> str:
         return f"<span>{self}</span>"
@@ -385,17 +345,6 @@ class Guarantee:
         delta = f", delta {shown(self.delta)}" if self.delta else ""
         text = f"epsilon {shown(self.epsilon)}{delta}, {self.relation.describe(whom)}"
         return text if self.is_private else f"NOT PRIVATE ({text})"
-
-
-def _short(x: Fraction | float) -> Fraction | float:
-    """Return ``x``, rounded up onto a grid of 2**-2048 if its denominator is longer than that."""
-    if isinstance(x, Fraction) and x.denominator >> 2048:
-        return Fraction(math.ceil(x * (1 << 2048)), 1 << 2048)
-    return x
-
-
-def _reachable(relation: Relation) -> str:
-    return "ADD_REMOVE or SUBSTITUTE" if relation is ADD_REMOVE else relation.name
 
 
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
@@ -515,23 +464,16 @@ class Budget:
         sourdine.errors.BudgetExceededError: Budget exceeded by 'mean of age': requested epsilon=2, 1 of 1 remaining. Use epsilon=1 or less.
         """  # noqa: E501
         if os.getpid() != self._process:
-            raise BudgetExceededError(
-                "a budget",
-                "A budget cannot be spent in a forked process.",
-                "",
-                "Spend before the fork, or share one ledger between processes.",
-            )
+            must = "A budget cannot be spent in a forked process."
+            hint = "Spend before the fork, or share one ledger between processes."
+            raise BudgetExceededError("a budget", must, "", hint)
         with self._lock:
             self._spent = afterwards(self._total, self._spent, Guarantee.read(guarantee), label)
         return guarantee.under(self._total.relation)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise ParameterTypeError(
-            "a budget",
-            "A budget cannot be copied.",
-            "",
-            "Pass the budget itself: a copy could be spent again.",
-        )
+        hint = "Pass the budget itself: a copy could be spent again."
+        raise ParameterTypeError("a budget", "A budget cannot be copied.", "", hint)
 
     def _repr_html_(self) -> str:
         return f"<span>{self.spent} spent of {self._total}</span>"
@@ -543,13 +485,8 @@ class Budget:
 def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
-        raise ParameterError(
-            "delta",
-            "be below 1",
-            str(delta),
-            "Use {delta}, or less than one over the number of records.",
-            delta=0,
-        )
+        hint = "Use {delta}, or less than one over the number of records."
+        raise ParameterError("delta", "be below 1", str(delta), hint, delta=0)
     return total
 
 
@@ -564,22 +501,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     *Claim*: the sum is exact while its denominator is at most :math:`2^{256}`, is otherwise
     rounded up to a multiple of :math:`2^{-256}`, and never passes the total; so a charge costs the
     same work however many came before. *Checked by* ``test_work_does_not_grow``.
-
-    Parameters
-    ----------
-    total, spent
-        The total, and what has been charged.
-    asked
-        The charge, under any relation that can be converted to the total's.
-    label
-        The purpose, named in the error.
-
-    Examples
-    --------
-    >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
-    Traceback (most recent call last):
-    sourdine.errors.BudgetExceededError: Budget exceeded: requested epsilon=0.5, 0.4 of 3 remaining. Use epsilon=0.4 or less.
-    """  # noqa: E501
+    """
     require_finite(asked)
     cost, left = asked.under(total.relation), remaining(total, spent)
     for name, wanted, available, whole in (
@@ -587,28 +509,17 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
         ("delta", cost.delta, left.delta, total.delta),
     ):
         if wanted > available:
-            typed = _typed(name, asked, cost, left)
-            raise _refusal(name, label, wanted, available, whole, typed)
-    both = added(spent, cost)
-    return Guarantee(
-        min(both.exact_epsilon(), total.exact_epsilon()),
-        min(both.delta, total.delta),
-        total.relation,
-    )
+            raise _refusal(name, label, wanted, available, whole, _typed(name, asked, cost, left))
+    both, most = added(spent, cost), total.exact_epsilon()
+    return Guarantee(min(both.exact_epsilon(), most), min(both.delta, total.delta), total.relation)
 
 
 def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
-    """Return the sum, under the relation of the first; rounded up as in `afterwards`.
-
-    Examples
-    --------
-    >>> print(added(Guarantee(2), Guarantee(0.5)))
-    epsilon 2.5, one record added or removed
-    """
+    """Return the sum, under the relation of the first; rounded up as in `afterwards`."""
     cost = asked.under(spent.relation)
     return Guarantee(
-        _on_grid(spent.exact_epsilon() + cost.exact_epsilon()),
-        min(_on_grid(spent.delta + cost.delta), Fraction(1)),
+        on_grid(spent.exact_epsilon() + cost.exact_epsilon()),
+        min(on_grid(spent.delta + cost.delta), Fraction(1)),
         spent.relation,
     )
 
@@ -616,13 +527,13 @@ def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
 def require_finite(asked: Guarantee) -> None:
     """Refuse an infinite cost."""
     if not asked.is_finite:
-        raise BudgetExceededError(
-            "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
-        )
+        hint = "Draw from the system's source, not a seeded one."
+        raise BudgetExceededError("the cost", "be finite", str(asked), hint)
 
 
-def _on_grid(x: Fraction) -> Fraction:
-    return x if x.denominator <= GRID else Fraction(ceil(x * GRID), GRID)
+def on_grid(x: Fraction, grid: int = GRID) -> Fraction:
+    """Return a number, rounded up if its denominator is longer than a grid's."""
+    return x if x.denominator <= grid else Fraction(ceil(x * grid), grid)
 
 
 def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fraction:
@@ -647,11 +558,8 @@ def _refusal(
             begin += f" and reserve={shown(wanted)}"
         hint, tries = f"The total holds no {name}: {begin}, or use a method without it.", {}
     by = f" by {label!r}" if label else ""
-    return BudgetExceededError(
-        name,
-        f"Budget exceeded{by}: requested {name}={shown(wanted)}, "
-        f"{shown(left, up=False)} of {shown(whole)} remaining.",
-        shown(wanted),
-        hint,
-        **tries,
+    must = (
+        f"Budget exceeded{by}: requested {name}={shown(wanted)}, {shown(left, up=False)} of "
+        f"{shown(whole)} remaining."
     )
+    return BudgetExceededError(name, must, shown(wanted), hint, **tries)

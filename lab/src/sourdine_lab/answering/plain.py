@@ -6,12 +6,12 @@ from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import Certificate
-from sourdine.adaptive.queries import average
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import integer, number
 from sourdine.noise import SYSTEM
 from sourdine_lab.answering import widths
 from sourdine_lab.answering.ticks import GRID, SLACK, read_sample, shuffled, total
+from sourdine_lab.averages import average
 
 if TYPE_CHECKING:
     from fractions import Fraction

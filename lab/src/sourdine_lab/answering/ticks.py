@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.queries import values_of
 from sourdine.errors import ParameterError
 from sourdine.noise import uniform_below
+from sourdine_lab.averages import values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

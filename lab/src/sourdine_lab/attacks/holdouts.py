@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sourdine.adaptive.queries import average
+from sourdine_lab.averages import average
 from sourdine_lab.game.agent import MIXED, NO_GAINS, AgentRun, agent_loop
 from sourdine_lab.game.analysts import Overfitting
 from sourdine_lab.game.game import AdaptiveGame

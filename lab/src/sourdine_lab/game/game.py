@@ -61,7 +61,7 @@ class AdaptiveGame:
     --------
     >>> import numpy as np
     >>> from sourdine_lab.game import Honest
-    >>> from sourdine.adaptive.queries import average
+    >>> from sourdine_lab.averages import average
     >>> class Plain:
     ...     def __init__(self, sample): self.sample = sample
     ...     def answer(self, query): return average(query, self.sample)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.adaptive.ledger.dependence import chernoff, stationary
-from sourdine.adaptive.queries import average, vector_of
+from sourdine.adaptive.queries import vector_of
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number
+from sourdine_lab.averages import average
 from sourdine_lab.samples.independent import read_law
 
 if TYPE_CHECKING:

@@ -29,16 +29,12 @@ class GuardedScorer:
 
     def __call__(self, estimator: Any, X: object, y: object = None) -> float:  # noqa: N803
         """Predict the rows of the evaluation data and ask the guard for the score."""
-        del y
         if self.features is not None and not same_rows(X, self.features):
             raise ParameterError(
-                "X",
-                "be the rows of the guard, in the same order",
-                "",
-                "Use GridSearchCV(..., cv=[(train, evaluation)]), or omit {features} if "
-                "columns are shuffled.",
-                features=LEFT_OUT,
-            )
+                "X", "be the rows of the guard, in the same order", "",
+                "Use GridSearchCV(..., cv=[(train, evaluation)]), or omit {features} if columns "
+                "are shuffled.", features=LEFT_OUT,
+            )  # fmt: skip
         return self.guard.score(estimator.predict(X), step=self.step).value
 
     def __repr__(self) -> str:
@@ -117,14 +113,10 @@ class GuardCallback:
         certified: bool = False,
     ) -> None:
         if not (callable(predictions) or isinstance(predictions, str)):
-            raise ParameterTypeError(
-                "predictions",
-                "be a function of study and trial, or a name",
-                kind(predictions),
-                "Use GuardCallback(guard, lambda study, trial: models[trial.number].predict(X)).",
-            )
-        self.guard = read_guard(guard)
-        self._predictions = predictions
+            must = "be a function of study and trial, or a name"
+            hint = "Use GuardCallback(guard, lambda study, trial: models[trial.number].predict(X))."
+            raise ParameterTypeError("predictions", must, kind(predictions), hint)
+        self.guard, self._predictions = read_guard(guard), predictions
         self._certified = flag(certified, "certified")
         self.verdicts: list[tuple[int, Verdict]] = []
         self.confirmed: int | None = None
@@ -155,12 +147,9 @@ class GuardCallback:
         if callable(self._predictions):
             return self._predictions(study, trial)
         if self._predictions not in trial.user_attrs:
-            raise ParameterTypeError(
-                "predictions",
-                f"be stored in the user attribute {self._predictions!r} of each trial",
-                "",
-                f"Call trial.set_user_attr({self._predictions!r}, ...) in the objective.",
-            )
+            must = f"be stored in the user attribute {self._predictions!r} of each trial"
+            hint = f"Call trial.set_user_attr({self._predictions!r}, ...) in the objective."
+            raise ParameterTypeError("predictions", must, "", hint)
         return trial.user_attrs[self._predictions]
 
     def _stop(self, study: Any) -> None:

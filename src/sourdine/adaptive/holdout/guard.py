@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,17 +13,9 @@ import numpy as np
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate, counted
 from sourdine.adaptive.holdout.labels import NUMBER, TEXT, Labels
 from sourdine.adaptive.holdout.losses import proves_progress, read_loss, stands_out
-from sourdine.adaptive.holdout.store import (
-    FINAL,
-    FileStore,
-    MemoryStore,
-    labels_in,
-    new_file,
-    old_file,
-)
-from sourdine.adaptive.ledger.dependence import Remaining
-from sourdine.adaptive.ledger.ledger import TranscriptLedger
-from sourdine.adaptive.ledger.transaction import Spent
+from sourdine.adaptive.holdout.store import FINAL, Store, labels_in, new_file, old_file
+from sourdine.adaptive.ledger.ledger import Remaining, TranscriptLedger
+from sourdine.adaptive.ledger.transaction import MemoryTransaction, Spent
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, given, kind, number
 from sourdine.results.answer import History
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.adaptive.holdout.losses import Loss
-    from sourdine.adaptive.holdout.store import Store
     from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.adaptive.ledger.transaction import Growth, Turn
     from sourdine.exact import Number
@@ -48,7 +40,6 @@ if TYPE_CHECKING:
 
 
 HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits"}
-"""What a guard's history shows of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +64,15 @@ class Verdict(Displayable):
         return self.confirmed
 
     def sheet(self) -> Sheet:
-        said = "confirmed" if self.confirmed else "not confirmed"
-        left = [] if self.remaining is None else [("remaining", left_in_words(self.remaining))]
-        cost = counted(f"{self.bits:.3g}", "bit")
-        return Sheet(notes=[("verdict", said), ("cost", cost), *left])
+        notes = [("verdict", "confirmed" if self.confirmed else "not confirmed")]
+        notes.append(("cost", counted(f"{self.bits:.3g}", "bit")))
+        if (left := self.remaining) is not None:
+            said = "no more yes-or-no answers, but a final answer"
+            if left.answers:
+                rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
+                said = f"{counted(left.answers, 'more answer')}{rare}"
+            notes.append(("remaining", said))
+        return Sheet(notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +97,6 @@ class Told:
     bits: float
 
 
-def left_in_words(left: Remaining) -> str:
-    """Return what is left as a person reads it."""
-    if left.answers == 0:
-        return "no more yes-or-no answers, but a final answer"
-    rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
-    return f"{counted(left.answers, 'more answer')}{rare}"
-
-
 # ---- The ledger of a guard: a new one, or one that others charge too -----------------------------
 
 
@@ -119,33 +107,19 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
         ledger = TranscriptLedger(n, **kept)
     elif kept:
         name = next(iter(kept))
-        raise ParameterError(
-            name,
-            "be omitted when a ledger is given",
-            given(kept[name]),
-            f"The ledger sets it: omit {{{name}}}.",
-            **{name: LEFT_OUT},
-        )
-    elif not isinstance(ledger, TranscriptLedger):
-        raise ParameterTypeError(
-            "ledger", "be a TranscriptLedger", kind(ledger), f"Use TranscriptLedger({n})."
-        )
-    elif ledger.n != n:
-        raise ParameterError(
-            "ledger",
-            f"have {n} rows, one for each label",
-            f"{ledger.n}",
-            f"Use TranscriptLedger({n}).",
-        )
+        hint, got = f"The ledger sets it: omit {{{name}}}.", given(kept[name])
+        must = "be omitted when a ledger is given"
+        raise ParameterError(name, must, got, hint, **{name: LEFT_OUT})
+    hint = f"Use TranscriptLedger({n})."
+    if not isinstance(ledger, TranscriptLedger):
+        raise ParameterTypeError("ledger", "be a TranscriptLedger", kind(ledger), hint)
+    if ledger.n != n:
+        raise ParameterError("ledger", f"have {n} rows, one for each label", f"{ledger.n}", hint)
     first = ledger.halfwidth()
     if first > ledger.limit and ledger.spent.answers == 0:
-        raise ParameterError(
-            "error",
-            f"be at least {first:.4g}, the half-width of the first answer from {n} rows",
-            f"{ledger.limit:g}",
-            "Use {error}, or more rows.",
-            error=float(f"{1.5 * first:.2g}"),
-        )
+        must = f"be at least {first:.4g}, the half-width of the first answer from {n} rows"
+        hint, wider = "Use {error}, or more rows.", float(f"{1.5 * first:.2g}")
+        raise ParameterError("error", must, f"{ledger.limit:g}", hint, error=wider)
     return ledger
 
 
@@ -178,11 +152,6 @@ def levels_of(step: Fraction) -> int:
     return floor(1 / step + HALF) + 1
 
 
-def step_of(what: str) -> Fraction:
-    """Return the step that an answer was rounded to; 0 if it was not."""
-    return Fraction(what.removeprefix(SCORE)) if what.startswith(SCORE) else Fraction(0)
-
-
 # ---- Rows that are added to evaluation data: what they must be, before anything is written -------
 
 
@@ -194,23 +163,15 @@ def read_more(given: object, held: Labels) -> Labels:
     """Return the labels of new rows, of the same kind as those that are held."""
     column = Labels.read(given, "labels", TEXT if held.kind == TEXT else None)
     if len(column) == 0:
-        raise ParameterError(
-            "labels", "hold at least one new label", "", "Call extend([0, 1, 1]), for example."
-        )
+        hint = "Call extend([0, 1, 1]), for example."
+        raise ParameterError("labels", "hold at least one new label", "", hint)
     if column.kind != held.kind:
-        raise ParameterTypeError(
-            "labels",
-            f"be {held.kind}s, like the labels of the guard",
-            f"{column.kind}s",
-            "Convert them first: 1 and '1' are different labels.",
-        )
+        must = f"be {held.kind}s, like the labels of the guard"
+        hint = "Convert them first: 1 and '1' are different labels."
+        raise ParameterTypeError("labels", must, f"{column.kind}s", hint)
     if column.values.dtype != held.values.dtype and not (_as_floats(column) and _as_floats(held)):
-        raise ParameterError(
-            "labels",
-            "be whole numbers without exception if some are too long for a float",
-            "",
-            "Pass them as strings, to a new guard.",
-        )
+        must = "be whole numbers without exception if some are too long for a float"
+        raise ParameterError("labels", must, "", "Pass them as strings, to a new guard.")
     return column
 
 
@@ -220,139 +181,29 @@ def read_continued(given: object, labels: Labels, loss: Loss, held: Labels | Non
         return None
     column = loss.read(given, "confirmed", labels)
     if held is None:
-        raise ParameterError(
-            "confirmed",
-            "be omitted when no predictions are confirmed",
-            "",
-            "Pass the predictions to beat to the next confirm(new, old).",
-        )
+        must = "be omitted when no predictions are confirmed"
+        hint = "Pass the predictions to beat to the next confirm(new, old)."
+        raise ParameterError("confirmed", must, "", hint)
     if len(column) != len(labels) or column.values.shape[1:] != held.values.shape[1:]:
-        raise ParameterError(
-            "confirmed",
-            f"hold a prediction for each of the {len(labels)} new rows",
-            f"{len(column)}",
-            "Predict the new rows with the model confirmed last, in the same order.",
-        )
+        must = f"hold a prediction for each of the {len(labels)} new rows"
+        hint = "Predict the new rows with the model confirmed last, in the same order."
+        raise ParameterError("confirmed", must, f"{len(column)}", hint)
+    return complete(column, "confirmed")
+
+
+def complete(column: Labels, name: str) -> Labels:
+    """Refuse predictions that are not all there."""
     if not column.complete:
         raise ParameterError(
-            "confirmed",
-            "hold no missing or infinite values",
-            "",
+            name, "hold no missing or infinite values", "",
             "Fill them in: a wrong prediction counts as an error, a missing one cannot be scored.",
-        )
+        )  # fmt: skip
     return column
 
 
 def _as_floats(labels: Labels) -> bool:
     """Return whether no number changes if it becomes a float."""
     return labels.values.dtype.kind != "i" or bool((np.abs(labels.values) <= EXACT_BELOW).all())
-
-
-# ---- What may be known of a guard: public facts, and nothing of the labels themselves ------------
-
-
-class GuardFacts:
-    """The rows, what was told of them, and what can still be told."""
-
-    __slots__ = ("_labels", "_loss", "_store", "ledger")
-
-    _labels: Labels
-    _loss: Loss
-    _store: Store
-    ledger: TranscriptLedger
-
-    @property
-    def growth(self) -> History[Growth]:
-        """When rows were added, how many, and after how many answers."""
-        return self.ledger.growth
-
-    @property
-    def remaining(self) -> Remaining | None:
-        """What can be told before the next half-width is above ``error``; None for no limit.
-
-        Answers are counted that are not certified; certified ones take a little more.
-        """
-        return None if self.ledger.error is None else self.until(self.ledger.error)
-
-    def until(self, error: Number) -> Remaining:
-        """Return what can be told before the next half-width is above ``error``."""
-        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error, claims=False)
-
-    def certificate(self) -> Certificate:
-        """Return what is proved of all averages answered so far."""
-        lines = self.ledger.history
-        spent = lines[-1].spent if lines else Spent()
-        width, answers, bits = self.ledger.widest(), spent.answers, spent.bits
-        steps = [step_of(line.what) for line in lines]
-        rows = self.ledger.dependence.facts()["name"]
-        return Certificate(
-            width + float(max(steps, default=Fraction(0))) / 2,
-            float(self.ledger.beta),
-            answers,
-            f"{bits:.4g} bits told about {self.n} rows declared {rows}, theorem of the transcript "
-            "ledger",
-        )
-
-    @property
-    def n(self) -> int:
-        return len(self._labels)
-
-    @property
-    def kind(self) -> str:
-        """Whether labels are numbers or texts."""
-        return self._labels.kind
-
-    @property
-    def whole(self) -> bool:
-        """Whether labels are whole numbers, all of them: the classes, where they are declared."""
-        return self.kind == NUMBER and not self._loss.fractional(self._labels)
-
-    @property
-    def loss(self) -> str:
-        return self._loss.name
-
-    @property
-    def bits(self) -> float:
-        return self.ledger.bits
-
-    @property
-    def history(self) -> History[Told]:
-        """All answers, the first one first: when, to what, and their bits."""
-        lines = self.ledger.history
-        before = [0.0, *(line.spent.bits for line in lines)]
-        told = [
-            Told(line.number, line.when, line.what, line.spent.bits - bits)
-            for line, bits in zip(lines, before, strict=False)
-        ]
-        return History(told, HEADS)
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the rows, what was told, and what can still be told."""
-        left = self.remaining
-        told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
-        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("spent", told)]
-        if left is not None:
-            notes.append(
-                ("remaining", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no")
-            )
-        notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
-        return Sheet(title="GuardedHoldout", notes=notes).html()
-
-    @property
-    def path(self) -> Path | None:
-        """The file; None in memory, and in a database."""
-        return self.ledger.path
-
-    @property
-    def closed(self) -> bool:
-        """Whether the final answer was given."""
-        return self.ledger.turn(self._store.closed)
-
-    @property
-    def confirmed(self) -> list[Any] | None:
-        """The predictions confirmed last, or the baseline; None if there are none."""
-        held = self.ledger.turn(self._store.confirmed)
-        return None if held is None else held.values.tolist()
 
 
 # ---- A guard for evaluation data that is used again and again ------------------------------------
@@ -380,7 +231,7 @@ STILL = (
 )
 
 
-class GuardedHoldout(GuardFacts):
+class GuardedHoldout:
     r"""Labels that answer questions about predictions, and count what they tell.
 
     Parameters
@@ -430,7 +281,7 @@ class GuardedHoldout(GuardFacts):
     cost  11 bits
     """
 
-    __slots__ = ()
+    __slots__ = ("_labels", "_loss", "_store", "ledger")
 
     def __init__(
         self,
@@ -447,16 +298,15 @@ class GuardedHoldout(GuardFacts):
     ) -> None:
         self._labels = Labels.read(labels, "labels")
         if len(self._labels) == 0:
-            raise ParameterError(
-                "labels",
-                "hold a label for each row of the evaluation data",
-                "",
-                "Use GuardedHoldout([0, 1, 1]).",
-            )
+            must = "hold a label for each row of the evaluation data"
+            raise ParameterError("labels", must, "", "Use GuardedHoldout([0, 1, 1]).")
         self._loss: Loss = read_loss(loss, scale, self._labels, classes)
         terms = {"confidence": confidence, "dependence": dependence, "error": error}
         self.ledger = read_ledger(len(self._labels), ledger, terms)
-        self._store: Store = MemoryStore(self._baseline(baseline))
+        self._store = Store(MemoryTransaction())
+        if baseline is not None:
+            first = self._of_all(self._read(baseline, "baseline"), "baseline")
+            self.ledger.turn(lambda turn: self._store.confirm(turn, 0, first))
 
     @classmethod
     def create(
@@ -480,16 +330,11 @@ class GuardedHoldout(GuardFacts):
         (``test_writers_at_once``).
         """
         guard = cls(
-            labels,
-            loss=loss,
-            scale=scale,
-            classes=classes,
-            confidence=confidence,
-            dependence=dependence,
-            error=error,
-        )
+            labels, loss=loss, scale=scale, classes=classes, confidence=confidence,
+            dependence=dependence, error=error, baseline=baseline,
+        )  # fmt: skip
         guard.ledger.name = name
-        first = guard._baseline(baseline)
+        first = guard.ledger.turn(guard._store.confirmed)
         new_file(path, guard.ledger, guard._labels, guard._loss, first)
         return cls.open(path, dependence=dependence)
 
@@ -502,16 +347,11 @@ class GuardedHoldout(GuardFacts):
         ledger = TranscriptLedger.open(journal, dependence=dependence)
         labels, loss = labels_in(journal, ledger.n)
         guard = cls(labels, loss=loss, ledger=ledger)
-        guard._store = FileStore()
+        guard._store = Store()
         return guard
 
     def confirm(
-        self,
-        new: object,
-        old: object = None,
-        *,
-        margin: Number = 1.0,
-        certified: bool = False,
+        self, new: object, old: object = None, *, margin: Number = 1.0, certified: bool = False
     ) -> Verdict:
         r"""Answer whether new predictions are better than old ones, and keep them if so.
 
@@ -546,12 +386,10 @@ class GuardedHoldout(GuardFacts):
             if before is None:
                 grown = ", or again, since rows were added" if turn.growth() else ""
                 raise ParameterError(
-                    "old",
-                    f"be given the first time{grown}",
-                    "",
+                    "old", f"be given the first time{grown}", "",
                     "Use {old} with the predictions to beat, or give a baseline when creating the "
                     "guard.",
-                )
+                )  # fmt: skip
             d = self._losses(before, "old") - losses
             nats = self.ledger.nats_after(turn.spent)
             answer = stands_out(d, least, self.ledger.dependence, nats)
@@ -562,8 +400,13 @@ class GuardedHoldout(GuardFacts):
             return answer, bits, turn.spent.answers
 
         answer, bits, charge = self._turn(asked)
+
+        def keep(turn: Turn) -> None:
+            if len(fresh) == turn.n:
+                self._store.confirm(turn, charge, fresh)
+
         if answer:
-            self.ledger.turn(lambda turn: self._keep(turn, charge, fresh))
+            self.ledger.turn(keep)
         error = self.ledger.error
         left = None if error is None else self.ledger.until(error, claims=proved)
         return Verdict(answer, bits, left)
@@ -586,11 +429,8 @@ class GuardedHoldout(GuardFacts):
         spacing = number(step, "step", above=0, most=1)
         given = self._read(predictions, "predictions")
 
-        def asked(turn: Turn) -> AdaptiveAnswer:
-            average = self._average(given)
-            return rounded(average, spacing, self._loss.levels(self.n), turn)
-
-        return self._turn(asked)
+        levels = self._loss.levels
+        return self._turn(lambda turn: rounded(self._average(given), spacing, levels(self.n), turn))
 
     def final(self, predictions: object = None) -> AdaptiveAnswer:
         """Answer the exact average of the predictions that hold, or of others, and close.
@@ -602,12 +442,8 @@ class GuardedHoldout(GuardFacts):
         def asked(turn: Turn) -> AdaptiveAnswer:
             last = self._store.confirmed(turn) if given is None else given
             if last is None:
-                raise ParameterError(
-                    "predictions",
-                    "be given when no predictions are confirmed for all rows",
-                    "",
-                    "Pass the predictions to score.",
-                )
+                must = "be given when no predictions are confirmed for all rows"
+                raise ParameterError("predictions", must, "", "Pass the predictions to score.")
             average = self._average(last)
             bits = turn.last(self._loss.levels(self.n), FINAL)
             return AdaptiveAnswer(average, *turn.interval(average), bits)
@@ -653,20 +489,109 @@ class GuardedHoldout(GuardFacts):
 
         self._turn(added, all_rows=False)
 
+    @property
+    def growth(self) -> History[Growth]:
+        """When rows were added, how many, and after how many answers."""
+        return self.ledger.growth
+
+    @property
+    def remaining(self) -> Remaining | None:
+        """What can be told before the next half-width is above ``error``; None for no limit.
+
+        Answers are counted that are not certified; certified ones take a little more.
+        """
+        return None if self.ledger.error is None else self.until(self.ledger.error)
+
+    def until(self, error: Number) -> Remaining:
+        """Return what can be told before the next half-width is above ``error``."""
+        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error, claims=False)
+
+    def certificate(self) -> Certificate:
+        """Return what is proved of all averages answered so far."""
+        lines = self.ledger.history
+        spent = lines[-1].spent if lines else Spent()
+        scores = [line.what for line in lines if line.what.startswith(SCORE)]
+        steps = [Fraction(what.removeprefix(SCORE)) for what in scores]
+        width = self.ledger.widest() + float(max(steps, default=0)) / 2
+        grounds = (
+            f"{spent.bits:.4g} bits told about {self.n} rows declared "
+            f"{self.ledger.dependence.facts()['name']}, theorem of the transcript ledger"
+        )
+        return Certificate(width, float(self.ledger.beta), spent.answers, grounds)
+
+    @property
+    def n(self) -> int:
+        return len(self._labels)
+
+    @property
+    def kind(self) -> str:
+        """Whether labels are numbers or texts."""
+        return self._labels.kind
+
+    @property
+    def whole(self) -> bool:
+        """Whether labels are whole numbers, all of them: the classes, where they are declared."""
+        return self.kind == NUMBER and not self._loss.fractional(self._labels)
+
+    @property
+    def loss(self) -> str:
+        return self._loss.name
+
+    @property
+    def bits(self) -> float:
+        return self.ledger.bits
+
+    @property
+    def history(self) -> History[Told]:
+        """All answers, the first one first: when, to what, and their bits."""
+        lines = self.ledger.history
+        before = [0.0, *(line.spent.bits for line in lines)]
+        told = [
+            Told(line.number, line.when, line.what, line.spent.bits - bits)
+            for line, bits in zip(lines, before, strict=False)
+        ]
+        return History(told, HEADS)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rows, what was told, and what can still be told."""
+        left = self.remaining
+        told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
+        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("spent", told)]
+        if left is not None:
+            said = f"{left.bits:.4g} bits, or {left.answers} answers of yes or no"
+            notes.append(("remaining", said))
+        notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
+        return Sheet(title="GuardedHoldout", notes=notes).html()
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory, and in a database."""
+        return self.ledger.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the final answer was given."""
+        return self.ledger.turn(self._store.closed)
+
+    @property
+    def confirmed(self) -> list[Any] | None:
+        """The predictions confirmed last, or the baseline; None if there are none."""
+        held = self.ledger.turn(self._store.confirmed)
+        return None if held is None else held.values.tolist()
+
     def __repr__(self) -> str:
         place = "" if self.path is None else f", path={str(self.path)!r}"
         return f"GuardedHoldout(n={self.n}, loss={self.loss!r}, bits={self.bits:.4g}{place})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.path is None or not isinstance(self._store, FileStore):
+        if self.path is None or self._store.memory is not None:
             raise ParameterTypeError(
                 "a guard in memory",
-                "A guard in memory cannot be copied or sent to another process.",
-                "",
+                "A guard in memory cannot be copied or sent to another process.", "",
                 "The copies would not count each other's answers. Use "
                 "GuardedHoldout.create('eval.guard', labels) to share one.",
-            )
-        return _reopened, (str(self.path), self.ledger.dependence)
+            )  # fmt: skip
+        return partial(type(self).open, dependence=self.ledger.dependence), (str(self.path),)
 
     def read(self, predictions: object) -> Labels:
         """Return predictions as the guard reads them, or say what is wrong; nothing is charged."""
@@ -674,14 +599,13 @@ class GuardedHoldout(GuardFacts):
 
     def _turn(self, work: Callable[[Turn], T], *, all_rows: bool = True) -> T:
         def open_to(turn: Turn) -> T:
-            self._follow(turn)
+            for more in self._store.added(turn, self.n):  # rows that other processes added
+                self._labels = self._labels.joined(more)
+                self.ledger.n = self.n
             if self._store.closed(turn):
-                raise BudgetExceededError(
-                    "the guard",
-                    "The guard is closed: its final answer was given.",
-                    "",
-                    "Nothing was answered. Use fresh data.",
-                )
+                must = "The guard is closed: its final answer was given."
+                hint = "Nothing was answered. Use fresh data."
+                raise BudgetExceededError("the guard", must, "", hint)
             if all_rows:
                 turn.require(self.n)
             try:
@@ -691,40 +615,15 @@ class GuardedHoldout(GuardFacts):
 
         return self.ledger.turn(open_to)
 
-    def _keep(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        if len(predictions) == turn.n:
-            self._store.confirm(turn, charge, predictions)
-
-    def _follow(self, turn: Turn) -> None:
-        """Take up rows that other processes added."""
-        for more in self._store.added(turn, self.n):
-            self._labels = self._labels.joined(more)
-            self.ledger.n = self.n
-
     def _read(self, given: object, name: str) -> Labels:
-        column = self._loss.read(given, name, self._labels)
-        if not column.complete:
-            raise ParameterError(
-                name,
-                "hold no missing or infinite values",
-                "",
-                "Fill them in: a wrong prediction counts as an error, a missing one cannot be "
-                "scored.",
-            )
-        return column
-
-    def _baseline(self, given: object) -> Labels | None:
-        return None if given is None else self._of_all(self._read(given, "baseline"), "baseline")
+        return complete(self._loss.read(given, name, self._labels), name)
 
     def _of_all(self, column: Labels, name: str) -> Labels:
         """Refuse predictions of fewer or more rows than there are."""
         if len(column) != self.n:
-            raise ParameterError(
-                name,
-                f"hold a prediction for each of the {self.n} labels",
-                f"{len(column)}",
-                "Predict all rows of the evaluation data, in the same order.",
-            )
+            must = f"hold a prediction for each of the {self.n} labels"
+            hint = "Predict all rows of the evaluation data, in the same order."
+            raise ParameterError(name, must, f"{len(column)}", hint)
         return column
 
     def _losses(self, predictions: Labels, name: str) -> Losses:
@@ -737,11 +636,6 @@ class GuardedHoldout(GuardFacts):
 def read_guard(guard: object) -> GuardedHoldout:
     """Return a guard, or say how to make one."""
     if not isinstance(guard, GuardedHoldout):
-        raise ParameterTypeError(
-            "guard", "be a GuardedHoldout", kind(guard), "Use GuardedHoldout(labels)."
-        )
+        hint = "Use GuardedHoldout(labels)."
+        raise ParameterTypeError("guard", "be a GuardedHoldout", kind(guard), hint)
     return guard
-
-
-def _reopened(path: str, dependence: Dependence) -> GuardedHoldout:
-    return GuardedHoldout.open(path, dependence=dependence)

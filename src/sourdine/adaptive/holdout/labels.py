@@ -41,13 +41,7 @@ GAPS = frozenset({"", "na", "nan", "null", "none", "n/a"})
 
 
 def is_written(text: str) -> bool:
-    """Return whether a text is a number as people write it.
-
-    Examples
-    --------
-    >>> [is_written(text) for text in ("7", "-0.5", "1e3", "007", "9" * 30, "inf", "")]
-    [True, True, True, False, False, False, False]
-    """
+    """Return whether a text is a number as people write it."""
     return WRITTEN.fullmatch(text) is not None and abs(read_written(text)) < TOO_LONG
 
 
@@ -90,28 +84,7 @@ class Labels:
 
     @classmethod
     def read(cls, given: object, name: str, kind: str | None = None) -> Labels:
-        """Return the labels that one column of any data holds.
-
-        Parameters
-        ----------
-        given
-            What `sourdine.frames.frame.Frame` takes, of one column; labels that were read stay as they are.
-        name
-            What it is called in errors.
-        kind
-            What the texts of a text file are; without it, numbers if all that are there are
-            written as such, else texts.
-
-        Examples
-        --------
-        >>> Labels.read(["cat", None, "dog"], "labels")
-        Labels(kind='text')
-        >>> Labels.read([True, 2, 0.5], "labels").values.tolist()
-        [1.0, 2.0, 0.5]
-        >>> Labels.read([1, "1"], "labels")
-        Traceback (most recent call last):
-        sourdine.errors.ParameterTypeError: labels must be all numbers or all strings, got a mixture. Use a list such as [0, 1, 1] or ['cat', 'dog'].
-        """  # noqa: E501
+        """Return the labels that one column of any data holds."""
         if isinstance(given, cls):
             return given
         frame = _one_column(given, name)
@@ -127,40 +100,18 @@ class Labels:
 
     @classmethod
     def written(cls, cells: Sequence[str], name: str, kind: str) -> Labels:
-        """Return the labels that people wrote, a text for each row.
-
-        Examples
-        --------
-        >>> Labels.written(["1", " 0.5"], "predictions", "number").values.tolist()
-        [1.0, 0.5]
-        >>> Labels.written(["1", "cat"], "predictions", "number")
-        Traceback (most recent call last):
-        sourdine.errors.ParameterError: predictions must be numbers, like the labels, got another value in row 2 of the file. Write a number in each row.
-        """  # noqa: E501
+        """Return the labels that people wrote, a text for each row."""
         return _of_texts(list(cells), name, kind, Reading())
 
     @classmethod
     def hidden(cls, kind: str, n: int) -> Labels:
-        """Return labels that are not here: so many of a kind, all of them missing.
-
-        Examples
-        --------
-        >>> hidden = Labels.hidden("number", 1000)
-        >>> len(hidden), hidden.fractional, hidden.complete
-        (1000, False, False)
-        """
+        """Return labels that are not here: so many of a kind, all of them missing."""
         gap = np.array(None if kind == TEXT else np.nan, object if kind == TEXT else np.float64)
         return cls(kind, np.broadcast_to(gap, (n,)))
 
     @property
     def fractional(self) -> bool:
-        """Whether a number is there that is not whole.
-
-        Examples
-        --------
-        >>> Labels.read([1.0, None], "labels").fractional, Labels.read([0.5], "labels").fractional
-        (False, True)
-        """
+        """Whether a number is there that is not whole."""
         if self.values.dtype.kind != "f":
             return False
         there = self.values[np.isfinite(self.values)]
@@ -174,13 +125,7 @@ class Labels:
         return bool(np.isfinite(self.values).all())
 
     def joined(self, more: Labels) -> Labels:
-        """Return these rows and others of the same kind after them.
-
-        Examples
-        --------
-        >>> Labels.read([1, 0], "labels").joined(Labels.read([None, 2.0], "labels")).values.tolist()
-        [1.0, 0.0, nan, 2.0]
-        """
+        """Return these rows and others of the same kind after them."""
         return Labels(self.kind, np.concatenate([self.values, more.values]))
 
     def packed(self) -> bytes:
@@ -193,13 +138,7 @@ class Labels:
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Labels:
-        """Return what was packed.
-
-        Examples
-        --------
-        >>> Labels.unpacked(Labels.read([3, 1, 2**60], "labels").packed()).values.tolist()
-        [3, 1, 1152921504606846976]
-        """
+        """Return what was packed."""
         facts = json.loads(zlib.decompress(packed))
         kind = str(facts["kind"])
         return cls(kind, np.array(facts["values"], object if kind == TEXT else facts["type"]))
@@ -209,15 +148,7 @@ _HINT = "Use a list such as [0, 1, 1] or ['cat', 'dog']."
 
 
 def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
-    """Return where two columns agree; what is missing agrees with nothing.
-
-    Examples
-    --------
-    >>> same(Labels.read([1, 2**60 + 1], "a"), Labels.read([1.0, 2.0**60], "b")).tolist()
-    [True, False]
-    >>> same(Labels.read(["1"], "a"), Labels.read([1], "b")).tolist()
-    [False]
-    """
+    """Return where two columns agree; what is missing agrees with nothing."""
     if a.kind != b.kind:
         return np.zeros(len(a), np.bool_)
     if a.kind == TEXT:
@@ -233,24 +164,18 @@ def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
 
 def _one_column(labels: object, name: str) -> Frame:
     if isinstance(labels, str) and not is_path(labels):
-        raise ParameterTypeError(
-            name, "be a list, an array, a series or the path of a file", "a string", _HINT
-        )
+        must = "be a list, an array, a series or the path of a file"
+        raise ParameterTypeError(name, must, "a string", _HINT)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise ParameterError(
-            name, "hold one value for each row", f"an array of shape {labels.shape}", _HINT
-        )
+        must = "hold one value for each row"
+        raise ParameterError(name, must, f"an array of shape {labels.shape}", _HINT)
     try:
         frame = Frame(labels)
     except ParameterTypeError as error:
         raise error.renamed(data=name) from None
     if len(frame.columns) != 1:
-        raise ParameterError(
-            name,
-            "be a single column",
-            f"{len(frame.columns)} columns",
-            "Use Frame(data)['y'] for the column named y.",
-        )
+        hint = "Use Frame(data)['y'] for the column named y."
+        raise ParameterError(name, "be a single column", f"{len(frame.columns)} columns", hint)
     return frame
 
 
@@ -269,16 +194,15 @@ def _too_long(name: str) -> ParameterError:
 
 def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
     texts = ["" if cell is None else cell.strip() for cell in cells]
-    written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]
+    written = texts
+    if not reading.is_standard:  # numbers as Python writes them, where marks were declared for them
+        numbers = map(reading.number, texts)
+        written = [t if x is None else repr(x) for t, x in zip(texts, numbers, strict=True)]
     if kind == NUMBER:
         row = next((i for i, text in enumerate(written, start=1) if not is_written(text)), None)
         if row is not None:
-            raise ParameterError(
-                name,
-                "be numbers, like the labels",
-                f"another value in row {row} of the file",
-                "Write a number in each row.",
-            )
+            must, hint = "be numbers, like the labels", "Write a number in each row."
+            raise ParameterError(name, must, f"another value in row {row} of the file", hint)
         return _of_objects([read_written(text) for text in written], name)
     there = [text for text in written if not is_gap(text)]
     if kind is None and there and all(map(is_written, there)):
@@ -290,18 +214,17 @@ def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading:
     return Labels(TEXT, words)
 
 
-def _rewritten(text: str, reading: Reading) -> str:
-    """Return a number as Python writes it, where marks or symbols were declared for it."""
-    number = reading.number(text)
-    return text if number is None else repr(number)
-
-
 def _of_objects(values: list[Any], name: str) -> Labels:
     there = [value for value in values if not _missing(value)]
     if there and all(isinstance(value, str) for value in there):
         texts = np.empty(len(values), object)
         texts[:] = [None if _missing(value) else str(value) for value in values]
-        return Labels(TEXT, _written(texts, name))
+        try:
+            "".join(map(str, there)).encode()  # a file can hold them
+        except UnicodeEncodeError:
+            must, hint = "be valid Unicode strings", "Decode the original bytes again."
+            raise ParameterError(name, must, "an unpaired surrogate", hint) from None
+        return Labels(TEXT, texts)
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
         mixed = any(isinstance(value, str) for value in there)
         got = "a mixture" if mixed else "other values"
@@ -316,20 +239,6 @@ def _of_objects(values: list[Any], name: str) -> Labels:
         raise _too_long(name) from None
 
 
-def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return texts that a file can hold, all of them."""
-    try:
-        "".join(text for text in texts.tolist() if text is not None).encode()
-    except UnicodeEncodeError:
-        raise ParameterError(
-            name,
-            "be valid Unicode strings",
-            "an unpaired surrogate",
-            "Decode the original bytes again.",
-        ) from None
-    return texts
-
-
 def _missing(value: object) -> bool:
     """Return whether it is None, NaN, or what pandas writes for them."""
     if isinstance(value, (float, np.floating)):
@@ -341,15 +250,7 @@ def _missing(value: object) -> bool:
 
 
 def same_rows(a: Any, b: Any) -> bool:
-    """Return whether both hold the same values; what is missing is like what is missing.
-
-    Examples
-    --------
-    >>> same_rows([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]]))
-    True
-    >>> same_rows([[1, 2], [3, 4]], [[3, 4], [1, 2]])
-    False
-    """
+    """Return whether both hold the same values; what is missing is like what is missing."""
     if a is b:
         return True
     if hasattr(a, "nnz") and hasattr(b, "nnz"):

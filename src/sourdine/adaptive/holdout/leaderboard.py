@@ -13,9 +13,9 @@ from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.guard import GuardedHoldout, read_guard
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
-from sourdine.adaptive.holdout.store import BOARD, GUARD, SUBMISSIONS, Entry, FileStore
+from sourdine.adaptive.holdout.store import BOARD, Entry, Store
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
-from sourdine.adaptive.ledger.transaction import ANSWERS, kt_bits
+from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
 from sourdine.results.figures import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
@@ -49,33 +49,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """A grid of scores from 0 to 1.
-
-    Parameters
-    ----------
-    step
-        The spacing.
-
-    Examples
-    --------
-    >>> ladder = Ladder(Fraction(1, 20))
-    >>> ladder.top, ladder.rung(Fraction(7, 10)), ladder.ends(14)
-    (20, 14, (0.7, 0.75))
-    >>> [str(ladder.chance(climb, room=2, visited=0, skipped=0)) for climb in (1, 2)]
-    ['4/5', '1/5']
-    """
+    """A grid of scores from 0 to 1, by the spacing."""
 
     step: Fraction
 
     @classmethod
     def for_rows(cls, n: int) -> Ladder:
-        """Return steps of a standard error or more, rounded up to 0.1, 0.05, 0.02, 0.01 and so on.
-
-        Examples
-        --------
-        >>> [str(Ladder.for_rows(n).step) for n in (400, 5000, 10_000, 10**6)]
-        ['1/20', '1/100', '1/100', '1/1000']
-        """
+        """Return steps of a standard error or more, rounded up to 0.1, 0.05, 0.02, 0.01, ..."""
         steps = [Fraction(k, 10**power) for power in range(1, 13) for k in (5, 2, 1)]
         return cls(next((s for s in reversed(steps) if s >= 0.5 / sqrt(n)), Fraction(1, 2)))
 
@@ -85,13 +65,7 @@ class Ladder:
         return floor(1 / self.step)
 
     def said(self, score: float) -> str:
-        """Return a score with the digits of the grid.
-
-        Examples
-        --------
-        >>> Ladder(Fraction(1, 20)).said(0.7), Ladder(Fraction(1, 2)).said(1.0)
-        ('0.70', '1.0')
-        """
+        """Return a score with the digits of the grid."""
         _, _, digits = f"{float(self.step):.12f}".rstrip("0").partition(".")
         return f"{score:.{len(digits)}f}"
 
@@ -106,18 +80,10 @@ class Ladder:
     def chance(
         self, climb: int, *, room: int, visited: int, skipped: int, least: int = 1
     ) -> Fraction:
-        """Return the chance by which a climb is charged.
+        """Return the chance by which a climb by so many rungs is charged.
 
-        Parameters
-        ----------
-        climb
-            By how many rungs.
-        room
-            How many rungs there are above the leader.
-        visited, skipped
-            How many rungs were, above the first leader's.
-        least
-            The shortest climb that leads.
+        There is ``room`` rungs above the leader, who visited and skipped as many above the first;
+        the shortest climb that leads is ``least``.
         """
         past, missed, found, shorter = visited + skipped, Fraction(1), Fraction(0), Fraction(1)
         for k in range(room):
@@ -134,10 +100,11 @@ class Ladder:
         The first costs the logarithm of the number of rungs; the climbs of the others cost most if
         they go from the lowest rung to the highest.
         """
+        if leads <= 0:
+            return 0.0
         climbs = leads - 1
-        if climbs <= 0:
-            return log2(self.top + 1) * (leads > 0)
-        return log2(self.top + 1) + kt_bits(climbs, max(self.top - climbs, 0))
+        later = kt_bits(climbs, max(self.top - climbs, 0)) if climbs else 0.0
+        return log2(self.top + 1) + later
 
 
 # ---- The picture of a leaderboard: each team's best score with its interval ----------------------
@@ -198,6 +165,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
 
 
 HALF = Fraction(1, 2)
+ENDS = ("value", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +255,8 @@ class Leaderboard(Displayable):
     def __init__(self, guard: GuardedHoldout, step: Number | str = "auto") -> None:
         self.guard = read_guard(guard)
         if isinstance(step, str) and step != "auto":
-            raise ParameterTypeError(
-                "step", "be 'auto' or a number", given(step), "Use {step}.", step=0.01
-            )
+            must = "be 'auto' or a number"
+            raise ParameterTypeError("step", must, given(step), "Use {step}.", step=0.01)
         typed = None if isinstance(step, str) else number(step, "step", above=0, most=1)
         kept = guard.ledger.turn(guard._store.step)
         _require_step(typed, kept)
@@ -312,12 +279,23 @@ class Leaderboard(Displayable):
         return self._entered(name, lambda: self._rung(submitted))
 
     def _rung(self, submitted: Labels) -> int:
-        """Return the step of the ladder that predictions reach: all that is read of the labels."""
-        return self.ladder.rung(self._average(submitted))
+        """Return the step of the ladder that predictions reach: all that is read of the labels.
+
+        The score is exact where it is a number of mistakes.
+        """
+        guard = self.guard
+        average, mistakes = guard._average(submitted), guard._loss.levels(guard.n) == guard.n + 1
+        exact = Fraction(round(average * guard.n), guard.n) if mistakes else Fraction(average)
+        return self.ladder.rung(exact)
 
     def _entered(self, name: str, reached: Callable[[], int]) -> Standing:
         """Enter a submission, in one turn, from the step that it reaches."""
-        _require_name(name)
+        if not isinstance(name, str) or not name.strip():
+            got = "an empty string" if isinstance(name, str) else kind(name)
+            raise ParameterError("name", "be a string", got, "Name the team, such as 'anna'.")
+        if not name.isprintable():
+            must, got = "contain printable characters only", "a line break or a control character"
+            raise ParameterError("name", must, got, "Name the team, such as 'anna'.")
         guard = self.guard
 
         def asked(turn: Turn) -> Entry:
@@ -370,13 +348,8 @@ class Leaderboard(Displayable):
             "step": float(self.step),
             "confidence": float(1 - self.guard.ledger.beta),
             "teams": [
-                {
-                    "name": team.name,
-                    "tries": team.tries,
-                    "value": team.score and team.score.value,
-                    "lower": team.score and team.score.lower,
-                    "upper": team.score and team.score.upper,
-                }
+                {"name": team.name, "tries": team.tries}
+                | {end: team.score and getattr(team.score, end) for end in ENDS}
                 for team in self.teams
             ],
         }
@@ -388,13 +361,6 @@ class Leaderboard(Displayable):
     def __repr__(self) -> str:
         return f"Leaderboard({self.guard!r}, step={float(self.step):g})"
 
-    def _average(self, predictions: Any) -> Fraction:
-        """Return the score, exactly where it is a number of mistakes."""
-        guard = self.guard
-        average = guard._average(predictions)
-        counts = guard._loss.levels(guard.n) == guard.n + 1
-        return Fraction(round(average * guard.n), guard.n) if counts else Fraction(average)
-
     def _answered(self, name: str, rung: int, turn: Turn) -> Entry:
         """Charge the answer to a submission and return it."""
         ladder, leads = self.ladder, self._leads(turn)
@@ -405,7 +371,11 @@ class Leaderboard(Displayable):
                 bits = turn.bit(rung >= bar, what, claim=False, limited=False)
             if rung < bar:
                 return Entry(name, None, None, bits)
-            chance = _chance(ladder, rung, bar, leads)
+            first, leader, visited = leads[0], leads[-1], len(leads) - 1
+            chance = ladder.chance(
+                rung - leader, least=bar - leader, room=ladder.top - leader, visited=visited,
+                skipped=leader - first - visited,
+            )  # fmt: skip
         bits += turn.unlikely(chance, f"score of {name}")
         least, most = ladder.ends(rung)
         ends = turn.interval(least)[0], turn.interval(most)[1]
@@ -449,24 +419,12 @@ class Leaderboard(Displayable):
 def board_sheet(
     teams: Sequence[Team], ladder: Ladder, *, led: int, bits: float, bar: float | None
 ) -> Sheet:
-    """Return what is printed of a leaderboard.
-
-    Parameters
-    ----------
-    teams, ladder
-        All of them, the leader first; and the grid of their scores.
-    led, bits
-        How many submissions led, and what all answers cost.
-    bar
-        The least score that leads now; None if none does any more.
-    """
+    """Return what is printed of a leaderboard."""
     tries = sum(team.tries for team in teams)
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
-    following = (
-        "no score can take the lead any more"
-        if bar is None
-        else f"a score of {ladder.said(bar)} or more takes the lead"
-    )
+    following = "no score can take the lead any more"
+    if bar is not None:
+        following = f"a score of {ladder.said(bar)} or more takes the lead"
     return Sheet(
         heads=("team", "score", "interval", "tries"),
         lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
@@ -482,86 +440,30 @@ def team_cells(team: Team, ladder: Ladder) -> tuple[str, str]:
     return ladder.said(team.score.value), interval_text(least, most)
 
 
-def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:
-    first, leader, visited = leads[0], leads[-1], len(leads) - 1
-    return ladder.chance(
-        rung - leader,
-        least=bar - leader,
-        room=ladder.top - leader,
-        visited=visited,
-        skipped=leader - first - visited,
-    )
-
-
 def _too_wide(limit: float, width: float) -> BudgetExceededError:
     return BudgetExceededError(
         "a score",
-        f"Budget exceeded: the score could be off by {width:.4g} if the submission "
-        f"leads, above the limit of {limit:g}.",
-        f"{width:.4g}",
-        "Nothing was answered. Use fresh data.",
-    )
-
-
-def _require_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip():
-        got = "an empty string" if isinstance(name, str) else kind(name)
-        raise ParameterError("name", "be a string", got, "Name the team, such as 'anna'.")
-    if not name.isprintable():
-        raise ParameterError(
-            "name",
-            "contain printable characters only",
-            "a line break or a control character",
-            "Name the team, such as 'anna'.",
-        )
+        f"Budget exceeded: the score could be off by {width:.4g} if the submission leads, above "
+        f"the limit of {limit:g}.", f"{width:.4g}", "Nothing was answered. Use fresh data.",
+    )  # fmt: skip
 
 
 def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
     """Refuse another step than that of a board that was begun."""
     if typed is not None and kept is not None and typed != kept:
-        raise ParameterError(
-            "step",
-            f"be {float(kept):g}, the step the leaderboard was created with",
-            f"{float(typed):g}",
-            "Use {step}, or omit it.",
-            step=kept,
-        )
+        must = f"be {float(kept):g}, the step the leaderboard was created with"
+        hint = "Use {step}, or omit it."
+        raise ParameterError("step", must, f"{float(typed):g}", hint, step=kept)
 
 
 # ---- Guards whose labels are kept elsewhere: the journal has a seal of them, and no label --------
 
 
-__all__ = [
-    "ANSWERS",
-    "GUARD",
-    "SUBMISSIONS",
-    "is_sealed",
-    "open_sealed",
-    "reached",
-    "sealed_facts",
-    "sealed_lines",
-    "submit_reached",
-]
-
 SEALED = "sealed"
 
 
 def sealed_lines(board: Leaderboard, secret: bytes) -> list[tuple[str, Row]]:
-    """Return the first lines of a journal for a leaderboard: its terms, a seal, its step.
-
-    Parameters
-    ----------
-    board
-        On a guard in memory that was asked nothing.
-    secret
-        The key of the seal, 16 bytes or more, which must not be in the journal.
-
-    Examples
-    --------
-    >>> board = Leaderboard(GuardedHoldout([0, 1] * 500, error=0.1))
-    >>> [table for table, _ in sealed_lines(board, bytes(16))]
-    ['terms', 'sealed', 'board']
-    """
+    """Return the first lines of a journal for a leaderboard: its terms, a seal, its step."""
     guard = board.guard
     facts = {
         "loss": guard._loss.facts(),
@@ -584,15 +486,7 @@ def is_sealed(transaction: AnyTransaction, labels: Labels, secret: bytes) -> boo
 
 
 def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboard:
-    """Return the leaderboard that a journal keeps.
-
-    Parameters
-    ----------
-    journal
-        One that began with `sealed_lines`.
-    labels
-        Those that were sealed; without them, what was told can be read, and nothing asked.
-    """
+    """Return the leaderboard that a journal keeps; without labels it can be read, not asked."""
     ledger = TranscriptLedger.open(journal)
     try:
         facts = journal.turn(sealed_facts)
@@ -600,7 +494,7 @@ def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboar
         guard = GuardedHoldout(kept, loss=loss_of(facts["loss"]), ledger=ledger)
     except LookupError:
         raise journal.refusal("its seal cannot be read") from None
-    guard._store = FileStore()
+    guard._store = Store()
     return Leaderboard(guard)
 
 

@@ -40,19 +40,15 @@ class Loss(ABC):
 
     def levels(self, n: int) -> int:
         """Return how many values the exact average over n rows can have, as a float."""
-        del n
         return 1 << 62
 
     def read(self, given: object, name: str, labels: Labels) -> Labels:
         """Return predictions, or say what is wrong with them; nothing said depends on a label."""
         column = Labels.read(given, name, labels.kind)
         if column.kind != labels.kind:
-            raise ParameterTypeError(
-                name,
-                f"be {labels.kind}s, like the labels",
-                f"{column.kind}s",
-                "Convert them first: 1 and '1' are different labels.",
-            )
+            must = f"be {labels.kind}s, like the labels"
+            hint = "Convert them first: 1 and '1' are different labels."
+            raise ParameterTypeError(name, must, f"{column.kind}s", hint)
         return column
 
     def fractional(self, labels: Labels) -> bool:
@@ -92,20 +88,14 @@ class ZeroOne(Loss):
             known = set(self.classes)
             row = next((i for i, v in enumerate(column.values.tolist()) if v not in known), None)
             if row is not None:
-                raise ParameterError(
-                    name,
-                    "hold only the classes of the guard",
-                    f"another value in row {row + 1}",
-                    f"The classes are {', '.join(map(repr, self.classes[:SHOWN]))}"
-                    f"{', ...' if len(self.classes) > SHOWN else ''}. Nothing was charged.",
-                )
+                must, got = "hold only the classes of the guard", f"another value in row {row + 1}"
+                listed = ", ".join(map(repr, self.classes[:SHOWN]))
+                more = ", ..." if len(self.classes) > SHOWN else ""
+                hint = f"The classes are {listed}{more}. Nothing was charged."
+                raise ParameterError(name, must, got, hint)
         elif column.fractional and not self.fractional(labels):
-            raise ParameterError(
-                name,
-                "be labels, such as 0 or 1",
-                "fractions",
-                "Use (p > 0.5).astype(int) if p are probabilities.",
-            )
+            hint = "Use (p > 0.5).astype(int) if p are probabilities."
+            raise ParameterError(name, "be labels, such as 0 or 1", "fractions", hint)
         return column
 
     def levels(self, n: int) -> int:
@@ -119,8 +109,8 @@ class ZeroOne(Loss):
         return any(isinstance(one, float) and not one.is_integer() for one in self.classes)
 
     def facts(self) -> dict[str, Any]:
-        listed = {} if self.classes is None else {"classes": list(self.classes)}
-        return {**Loss.facts(self), **listed}
+        named = {"name": self.name}
+        return named if self.classes is None else {**named, "classes": list(self.classes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +163,15 @@ class Own(Loss):
         """Return predictions of any kind, such as probabilities of classes in two axes."""
         if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "biuf":
             return Labels(NUMBER, given.astype(np.float64))
-        del labels
         return Labels.read(given, name)
 
     def facts(self) -> dict[str, Any]:
         """Refuse: a function cannot be kept in a file."""
-        raise ParameterError(
-            "loss",
-            "be 'zero-one' or 'absolute' in a file",
-            "a function",
-            "Use GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger "
-            "with a path.",
+        hint = (
+            "Use GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger with a "
+            "path."
         )
+        raise ParameterError("loss", "be 'zero-one' or 'absolute' in a file", "a function", hint)
 
 
 SHOWN = 5
@@ -192,78 +179,61 @@ SHOWN = 5
 
 
 def read_classes(classes: object, labels: Labels) -> tuple[Any, ...]:
-    """Return the classes, of the kind of the labels; whether all labels are among them is private.
-
-    Examples
-    --------
-    >>> read_classes(["0", "1"], Labels.read([1, 1, 0], "labels"))
-    (0, 1)
-    """
+    """Return the classes, of the kind of the labels; whether these are among them is private."""
     example = [0, 1] if labels.kind == NUMBER else ["yes", "no"]
     hint = "Use {classes} from public knowledge."
     if not isinstance(classes, (list, tuple)) or len(classes) < 2:
-        raise ParameterError(
-            "classes", "list at least two classes", given(classes), hint, classes=example
-        )
+        must = "list at least two classes"
+        raise ParameterError("classes", must, given(classes), hint, classes=example)
     if labels.kind == NUMBER and all(isinstance(one, str) for one in classes):
         found = Labels.written(classes, "classes", NUMBER)
     else:
         found = Labels.read(list(classes), "classes")
     values = tuple(found.values.tolist())
     if found.kind != labels.kind or not found.complete or len(set(values)) < len(values):
-        raise ParameterError(
-            "classes", f"be distinct {labels.kind}s, like the labels", given(classes), hint,
-            classes=example,
-        )  # fmt: skip
+        must = f"be distinct {labels.kind}s, like the labels"
+        raise ParameterError("classes", must, given(classes), hint, classes=example)
     return values
 
 
 def read_loss(loss: object, scale: Number | None, labels: Labels, classes: object = None) -> Loss:
     """Return the loss that was asked for."""
-    if classes is not None and loss != ZeroOne.name:
-        raise ParameterError(
-            "classes", "be omitted unless the loss is 'zero-one'", "", "Omit {classes}.",
-            classes=LEFT_OUT,
-        )  # fmt: skip
+    named = loss if isinstance(loss, str) else None
+
+    def only_for(one: str, name: str) -> ParameterError:
+        must = f"be omitted unless the loss is {one!r}"
+        return ParameterError(name, must, "", f"Omit {{{name}}}.", **{name: LEFT_OUT})
+
+    if classes is not None and named != "zero-one":
+        raise only_for("zero-one", "classes")
     if isinstance(loss, Loss):
         return loss
-    if isinstance(loss, str) and loss == "absolute":
+    if scale is not None and named != "absolute":
+        raise only_for("absolute", "scale")
+    if named == "absolute":
         if labels.kind != NUMBER:
-            raise ParameterTypeError(
-                "labels",
-                "be numbers for the loss 'absolute'",
-                "strings",
-                "Use {loss}.",
-                loss="zero-one",
-            )
+            must = "be numbers for the loss 'absolute'"
+            raise ParameterTypeError("labels", must, "strings", "Use {loss}.", loss="zero-one")
         if scale is None:
-            raise ParameterError(
-                "scale",
-                "be given for the loss 'absolute'",
-                "",
-                "Pass the distance that counts as entirely wrong, such as {scale}.",
-                scale=10,
-            )
+            must = "be given for the loss 'absolute'"
+            hint = "Pass the distance that counts as entirely wrong, such as {scale}."
+            raise ParameterError("scale", must, "", hint, scale=10)
         return Absolute(scale)
-    if scale is not None:
-        raise ParameterError(
-            "scale",
-            "be omitted unless the loss is 'absolute'",
-            "",
-            "Omit {scale}.",
-            scale=LEFT_OUT,
-        )
-    if isinstance(loss, str) and loss == "zero-one":
+    if named == "zero-one":
         return ZeroOne(None if classes is None else read_classes(classes, labels))
-    if callable(loss):
-        return _tried(Own(loss), labels)
-    raise ParameterError(
-        "loss",
-        "be 'zero-one', 'absolute' or a function of predictions and labels",
-        given(loss),
-        "Use {loss}.",
-        loss="zero-one",
-    )
+    if not callable(loss):
+        must = "be 'zero-one', 'absolute' or a function of predictions and labels"
+        raise ParameterError("loss", must, given(loss), "Use {loss}.", loss="zero-one")
+    return _tried(Own(loss), labels)
+
+
+def _tried(loss: Own, labels: Labels) -> Own:
+    shape = np.shape(loss.apply(labels, labels))
+    if shape != (len(labels),):
+        must = f"return one value for each of {len(labels)} rows"
+        hint = "Pass a function, such as lambda p, y: (p - y) ** 2."
+        raise ParameterError("loss", must, f"an array of shape {shape}", hint)
+    return loss
 
 
 def loss_of(facts: dict[str, Any]) -> Loss:
@@ -272,18 +242,6 @@ def loss_of(facts: dict[str, Any]) -> Loss:
         return Absolute(fraction(facts["scale"]))
     classes = facts.get("classes")
     return ZeroOne(None if classes is None else tuple(classes))
-
-
-def _tried(loss: Own, labels: Labels) -> Own:
-    shape = np.shape(loss.apply(labels, labels))
-    if shape != (len(labels),):
-        raise ParameterError(
-            "loss",
-            f"return one value for each of {len(labels)} rows",
-            f"an array of shape {shape}",
-            "Pass a function, such as lambda p, y: (p - y) ** 2.",
-        )
-    return loss
 
 
 def _bounded(losses: Losses) -> Losses:
@@ -329,12 +287,6 @@ def stands_out(d: NDArray[np.float64], margin: float, dependence: Dependence, na
 
     The standard error is that of independent rows, widened as the declared dependence widens
     Hoeffding's bound.
-
-    Examples
-    --------
-    >>> d = np.array([1.0] * 12 + [-1.0] * 6 + [0.0] * 82)
-    >>> stands_out(d, 1.0, Iid(), 5.0), stands_out(d, 1.0, Blocks(9), 5.0)
-    (True, False)
     """
     n = len(d)
     wider = dependence.width(n, nats) / Iid().width(n, nats)
@@ -343,14 +295,7 @@ def stands_out(d: NDArray[np.float64], margin: float, dependence: Dependence, na
 
 
 def log_evidence(d: NDArray[np.float64], block: int = 1) -> float:
-    r"""Return :math:`\ln E`, the evidence that the expectation of the average is above 0.
-
-    Examples
-    --------
-    >>> d = np.array([1.0] * 40 + [-1.0] * 5 + [0.0] * 955)
-    >>> round(log_evidence(d), 2), round(log_evidence(-d), 2)
-    (12.16, -0.65)
-    """
+    r"""Return :math:`\ln E`, the evidence that the expectation of the average is above 0."""
     logs = np.array([np.log1p(stake * d).sum() for stake in STAKES]) / block
     most = logs.max()
     return float(most + log(np.exp(logs - most).mean()))
@@ -362,7 +307,6 @@ def proves_progress(d: NDArray[np.float64], dependence: Dependence, nats: float)
     By evidence for independent rows or blocks; else by the declared concentration of averages.
     """
     if isinstance(dependence, (Iid, Blocks)):
-        block = dependence.size if isinstance(dependence, Blocks) else 1
-        return log_evidence(d, block) >= nats
+        return log_evidence(d, dependence.size) >= nats
     lower, _ = dependence.interval((float(d.mean()) + 1) / 2, len(d), nats)
     return lower > 0.5

@@ -38,16 +38,8 @@ NEAR = 0.9
 class Width:
     """One line of a plan.
 
-    Parameters
-    ----------
-    what
-        Which answer.
-    bits
-        What was told before it, at most.
-    error
-        The half-width at most, whatever the score.
-    near
-        Half the interval of a score of 0.9.
+    ``bits`` were told before the answer, at most. ``error`` is its half-width at most, whatever the
+    score; ``near`` is half the interval of a score of 0.9.
     """
 
     what: str
@@ -60,18 +52,8 @@ class Width:
 class WidthPlan(Displayable):
     """How far scores will be from the truth at most, with one probability for all of them.
 
-    Parameters
-    ----------
-    n
-        How many labels there are.
-    confidence
-        The probability with which all intervals hold.
-    title
-        What is planned.
-    widths
-        One for each answer.
-    added
-        How many rows to add before the last line, which is of all rows then.
+    There are ``n`` labels, and a width for each answer; if rows are ``added``, the last line is of
+    all rows then.
     """
 
     n: int
@@ -118,20 +100,14 @@ def plan_guard(
 
     Parameters
     ----------
-    n
-        How many labels there are.
+    n, confidence, dependence
+        How many labels there are, and what is known of them, as `TranscriptLedger` takes it.
     answers
         How often `confirm` is asked.
     yes
         How many of these answers are yes, at most; half of them if left out, the dearest.
-    scores
-        How many scores are asked besides.
-    step
-        The grid of those scores.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
+    scores, step
+        How many scores are asked besides, and their grid.
     error
         Plan how many rows to add, so that the answer is within this.
 
@@ -149,9 +125,8 @@ def plan_guard(
     many = integer(answers, "answers", least=0)
     most = many // 2 if yes is None else integer(yes, "yes", least=0)
     if most > many:
-        raise ParameterError(
-            "yes", f"be at most {many}, the number of answers", str(most), "Use {yes}.", yes=many
-        )
+        must = f"be at most {many}, the number of answers"
+        raise ParameterError("yes", must, str(most), "Use {yes}.", yes=many)
     most = min(most, many // 2)
     spent = Spent(many, most, many - most)
     for _ in range(integer(scores, "scores", least=0)):
@@ -176,18 +151,14 @@ def plan_leaderboard(
 
     Parameters
     ----------
-    n
-        How many labels there are.
+    n, confidence, dependence
+        How many labels there are, and what is known of them, as `TranscriptLedger` takes it.
     submissions
         How many submissions there are, of all teams together.
     leads
         How many of them take the lead, the first included.
     step
         The grid of the scores; as `Leaderboard` has it if left out.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
     error
         Plan how many rows to add, so that the last score is within this.
 
@@ -206,14 +177,13 @@ def plan_leaderboard(
     most = integer(leads, "leads", least=1)
     ladder = Ladder.for_rows(n) if step is None else Ladder(number(step, "step", above=0, most=1))
     if most > (limit := min(many, ladder.top + 1)):
-        raise ParameterError(
-            "leads",
-            f"be at most {limit}, as each lead takes a submission and a step of the scores",
-            str(most),
-            "Use {leads}.",
-            leads=limit,
-        )
-    lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
+        must = f"be at most {limit}, as each lead takes a submission and a step of the scores"
+        raise ParameterError("leads", must, str(most), "Use {leads}.", leads=limit)
+    lines = []
+    for yes in range(most):  # what was told before each lead, at most
+        no = many - 1 - yes if yes else 0
+        spent = Spent(yes + no + yes, yes, no, ladder.most_bits(yes), yes)
+        lines.append((f"{_nth(yes + 1)} lead", spent))
     spacing = float(ladder.step)
     labels = f"{grouped(str(ledger.n))} labels"
     said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {labels}"
@@ -234,20 +204,13 @@ def plan_queries(
 
     Parameters
     ----------
-    n
-        How many rows there are.
-    queries
-        How many queries are asked.
-    surprises
-        How many of their answers come from the data, at most.
-    volunteer
-        The bits that the server may spend on facts before the first question.
-    error
-        How far an answer may be from the average over the sample, as the server has it.
-    confidence
-        The probability with which all intervals hold.
-    dependence
-        How the rows depend on each other; independent if left out.
+    n, confidence, dependence
+        How many rows there are, and what is known of them, as `TranscriptLedger` takes it.
+    queries, surprises
+        How many queries are asked, and how many of their answers come from the data, at most.
+    volunteer, error
+        The bits that the server may spend on facts before the first question, and how far an answer
+        may be from the average over the sample, as `QueryServer` has them.
 
     Examples
     --------
@@ -262,10 +225,8 @@ def plan_queries(
     many = integer(queries, "queries", least=1)
     most = integer(surprises, "surprises", least=0)
     if most > many:
-        raise ParameterError(
-            "surprises", f"be at most {many}, as many as queries", str(most), "Use {surprises}.",
-            surprises=many,
-        )  # fmt: skip
+        must = f"be at most {many}, as many as queries"
+        raise ParameterError("surprises", must, str(most), "Use {surprises}.", surprises=many)
     threshold = read_error(error)
     facts = float(at_least(volunteer, "volunteer", 0))
     claims = (MOST_FACTS + 1) * (facts > 0)
@@ -274,20 +235,11 @@ def plan_queries(
     before = Spent(claims, 0, 0, facts, claims)
     likely = min(most, many // 2)  # as many of either are the dearest
     after = Spent(claims + many, likely, many - likely, facts + told, claims + many + most)
-    widths = [
-        _width(ledger, what, spent, 2 * threshold, n)
-        for what, spent in (("first answer", before), ("last answer", after))
-    ]
+    told_before = {"first answer": before, "last answer": after}
+    widths = [_width(ledger, what, x, 2 * threshold, n) for what, x in told_before.items()]
     said = "1 query" if many == 1 else f"{grouped(str(many))} queries"
     title = f"{said}, {most} of them surprises, about {grouped(str(n))} rows"
     return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths)
-
-
-def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
-    """Return what was told before the score of the j-th lead, at most."""
-    yes = j - 1
-    no = submissions - 1 - yes if yes else 0
-    return Spent(yes + no + yes, yes, no, ladder.most_bits(yes), yes)
 
 
 def _plan(
@@ -299,7 +251,15 @@ def _plan(
 ) -> WidthPlan:
     widths = [_width(ledger, what, spent, step, ledger.n) for what, spent in lines]
     what, spent = lines[-1]
-    n = ledger.n if error is None else max(ledger.n, _rows_for(ledger, spent, step, error))
+    n = ledger.n
+    if error is not None:
+        wanted = positive(error, "error")
+        goal = wanted - rational(step, "step") / 2  # half a step of the error is that of the grid
+        if goal <= 0:
+            must = f"be above {step / 2:g}, half a step of the scores"
+            hint = "Use {error}, or take a finer grid."
+            raise ParameterError("error", must, f"{float(wanted):g}", hint, error=step)
+        n = max(n, ledger.rows_for(goal, spent))
     if added := n - ledger.n:
         widths.append(_width(ledger, f"{what}, {counted(added, 'row')} added", spent, step, n))
     return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths, added)
@@ -309,20 +269,6 @@ def _width(ledger: TranscriptLedger, what: str, spent: Spent, step: float, n: in
     low, _ = ledger.interval_after(spent, NEAR, n=n)
     _, high = ledger.interval_after(spent, min(NEAR + step, 1.0), n=n)
     return Width(what, spent.bits, ledger.halfwidth_after(spent, n=n) + step / 2, (high - low) / 2)
-
-
-def _rows_for(ledger: TranscriptLedger, spent: Spent, step: float, error: Number) -> int:
-    """Return how many rows it takes; half a step of the error is that of the grid."""
-    goal = positive(error, "error") - rational(step, "step") / 2
-    if goal <= 0:
-        raise ParameterError(
-            "error",
-            f"be above {step / 2:g}, half a step of the scores",
-            f"{float(positive(error, 'error')):g}",
-            "Use {error}, or take a finer grid.",
-            error=step,
-        )
-    return ledger.rows_for(goal, spent)
 
 
 def _nth(j: int) -> str:

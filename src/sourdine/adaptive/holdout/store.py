@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
-from sourdine.adaptive.ledger.transaction import GROWTH
+from sourdine.adaptive.ledger.transaction import ANSWERS, GROWTH
 from sourdine.errors import ExistingFileError, MissingFileError
 from sourdine.storage.journal import FileKind, Journal
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.losses import Loss
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
-    from sourdine.adaptive.ledger.transaction import Turn
-    from sourdine.storage.journal import Row
+    from sourdine.adaptive.ledger.transaction import MemoryTransaction, Turn
+    from sourdine.storage.journal import AnyTransaction, Row
 
 
 FINAL = "final"
@@ -34,16 +34,8 @@ LABELS, CONFIRMED, BOARD, SUBMISSIONS = "labels", "confirmed", "board", "submiss
 class Entry:
     """A submission to the leaderboard.
 
-    Parameters
-    ----------
-    name
-        Whose it is.
-    rung
-        The step of the ladder that it reached; None if it does not lead.
-    score
-        What was shown; None if it does not lead.
-    bits
-        What the answer cost.
+    The rung of the ladder that it reached, and the score that was shown, are None if it does not
+    lead.
     """
 
     name: str
@@ -52,140 +44,87 @@ class Entry:
     bits: float
 
 
-class Store(Protocol):
-    """What a guard remembers besides its labels; all of it is known to the analyst."""
+class Store:
+    """What a guard remembers besides its labels; all of it is known to the analyst.
 
-    def closed(self, turn: Turn) -> bool:
-        """Return whether the final answer was given."""
+    In the file of the ledger it is written after the charge. What is written, and whether there is
+    room for it, depends on the answer: were it written first, a full disk would tell the answer for
+    nothing. In memory it ends with the process, and labels are kept as they are.
+    """
 
-    def confirmed(self, turn: Turn) -> Labels | None:
-        """Return the predictions confirmed last, or the baseline."""
+    __slots__ = ("_closed", "_looked", "memory")
 
-    def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        """Keep predictions that were confirmed by an answer charged before."""
+    def __init__(self, memory: MemoryTransaction | None = None) -> None:
+        self.memory = memory
+        self._looked, self._closed = 0, False
 
-    def added(self, turn: Turn, n: int) -> list[Labels]:
-        """Return labels that others added after the first ``n``."""
+    def _kept(self, turn: Turn) -> AnyTransaction:
+        return turn.transaction if self.memory is None else self.memory
 
-    def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
-        """Keep labels of new rows, ``n`` rows in all, and what the predictions that hold say."""
-
-    def step(self, turn: Turn) -> Fraction | None:
-        """Return the step of the leaderboard; None before it was begun."""
-
-    def begin_board(self, turn: Turn, step: Fraction) -> None:
-        """Begin the leaderboard."""
-
-    def entries(self, turn: Turn) -> list[Entry]:
-        """Return all submissions to the leaderboard."""
-
-    def enter(self, turn: Turn, entry: Entry) -> None:
-        """Keep a submission that was charged before."""
-
-
-@dataclass(slots=True)
-class MemoryStore:
-    """It ends with the process."""
-
-    held: Labels | None = None
-    steps: Fraction | None = field(default=None, init=False)
-    board: list[Entry] = field(default_factory=list, init=False)
-    looked: int = field(default=0, init=False)
-    over: bool = field(default=False, init=False)
+    def _as_kept(self, labels: Labels | None) -> Any:
+        return _packed(labels) if labels is not None and self.memory is None else labels
 
     def closed(self, turn: Turn) -> bool:
         """Look for a final answer among the lines that were not looked at before."""
-        lines = turn.history()[self.looked :]
-        self.looked += len(lines)
-        self.over |= any(line.what == FINAL for line in lines)
-        return self.over
+        rows = turn.transaction.rows(ANSWERS)
+        self._closed |= any(row["what"] == FINAL for row in rows[self._looked :])
+        self._looked = len(rows)
+        return self._closed
 
     def confirmed(self, turn: Turn) -> Labels | None:
-        del turn
-        return self.held
-
-    def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        del turn, charge
-        self.held = predictions
-
-    def added(self, turn: Turn, n: int) -> list[Labels]:
-        """Return none: nobody else has them."""
-        del turn, n
-        return []
-
-    def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
-        """Count the rows, unless others who share the ledger have counted them."""
-        del labels
-        if n != turn.n:
-            turn.grow(n)
-        self.held = self.held and continued and self.held.joined(continued)
-
-    def step(self, turn: Turn) -> Fraction | None:
-        del turn
-        return self.steps
-
-    def begin_board(self, turn: Turn, step: Fraction) -> None:
-        del turn
-        self.steps = step
-
-    def entries(self, turn: Turn) -> list[Entry]:
-        del turn
-        return list(self.board)
-
-    def enter(self, turn: Turn, entry: Entry) -> None:
-        del turn
-        self.board.append(entry)
-
-
-class FileStore:
-    """In the file of the ledger, after the charge.
-
-    What is written, and whether there is room for it, depends on the answer: were it written
-    first, a full disk would tell the answer for nothing.
-    """
-
-    __slots__ = ()
-
-    def closed(self, turn: Turn) -> bool:
-        """Look for a final answer."""
-        return any(row["what"] == FINAL for row in turn.transaction.rows("answers"))
-
-    def confirmed(self, turn: Turn) -> Labels | None:
-        """Return the predictions that hold, as far as they are known for all rows."""
-        row = turn.transaction.last(CONFIRMED)
+        """Return the predictions confirmed last, or the baseline, if known for all rows."""
+        kept = self._kept(turn)
+        row = kept.last(CONFIRMED)
         held = None if row is None else _unpacked(row["predictions"])
-        for added in turn.transaction.rows(GROWTH):
+        for added in kept.rows(GROWTH):
             if held is not None and len(held) == added["n"] - added["added"]:
                 more = added["predictions"]
                 held = None if more is None else held.joined(_unpacked(more))
         return held
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        turn.transaction.write(*_confirmed_line(charge, predictions))
+        """Keep predictions that were confirmed by an answer charged before."""
+        if self.memory is not None:
+            self.memory.tables.pop(CONFIRMED, None)  # those before are not asked for again
+        row = {"answer": charge, "predictions": self._as_kept(predictions)}
+        self._kept(turn).write(CONFIRMED, row)
 
     def added(self, turn: Turn, n: int) -> list[Labels]:
-        return [_unpacked(row["labels"]) for row in turn.transaction.rows(GROWTH) if row["n"] > n]
+        """Return labels that others added after the first ``n``."""
+        return [_unpacked(row["labels"]) for row in self._kept(turn).rows(GROWTH) if row["n"] > n]
 
     def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
-        """Write labels and predictions in one line: a crash leaves all of it, or nothing."""
-        more = None if continued is None else _packed(continued)
-        turn.grow(n, labels=_packed(labels), predictions=more)
+        """Keep labels of new rows, ``n`` rows in all, and what the predictions that hold say.
+
+        A file has them in one line: a crash leaves all of it, or nothing. In memory others who
+        share the ledger may have counted the rows.
+        """
+        facts = {"labels": self._as_kept(labels), "predictions": self._as_kept(continued)}
+        if self.memory is None:
+            turn.grow(n, **facts)
+            return
+        if n != turn.n:
+            turn.grow(n)
+        self.memory.write(GROWTH, {"added": len(labels), "n": n, **facts})
 
     def step(self, turn: Turn) -> Fraction | None:
-        row = turn.transaction.last(BOARD)
+        """Return the step of the leaderboard; None before it was begun."""
+        row = self._kept(turn).last(BOARD)
         return None if row is None else Fraction(row["step"])
 
     def begin_board(self, turn: Turn, step: Fraction) -> None:
-        turn.transaction.write(BOARD, {"step": str(step)})
+        self._kept(turn).write(BOARD, {"step": str(step)})
 
     def entries(self, turn: Turn) -> list[Entry]:
-        return [entry_of(row) for row in turn.transaction.rows(SUBMISSIONS)]
+        """Return all submissions to the leaderboard."""
+        return [entry_of(row) for row in self._kept(turn).rows(SUBMISSIONS)]
 
     def enter(self, turn: Turn, entry: Entry) -> None:
+        """Keep a submission that was charged before."""
         row = {"name": entry.name, "rung": entry.rung, "bits": entry.bits}
         if entry.score is not None:
             row |= {name: getattr(entry.score, name) for name in ("value", "lower", "upper")}
-        turn.transaction.write(SUBMISSIONS, row)
+        self._kept(turn).write(SUBMISSIONS, row)
 
 
 def new_file(
@@ -196,32 +135,22 @@ def new_file(
     baseline: Labels | None,
 ) -> Journal:
     """Make the file, for its owner's eyes only, and refuse one that is there."""
-    lines = [
-        ledger.terms_line(),
-        (LABELS, {"loss": loss.facts(), "packed": _packed(labels)}),
-        *([] if baseline is None else [_confirmed_line(0, baseline)]),
-    ]
+    lines = [ledger.terms_line(), (LABELS, {"loss": loss.facts(), "packed": _packed(labels)})]
+    if baseline is not None:
+        lines.append((CONFIRMED, {"answer": 0, "predictions": _packed(baseline)}))
     place = Path(os.fsdecode(path))
     try:
         return Journal(place, GUARD, lines, fresh=True)
     except FileExistsError:
-        raise ExistingFileError(
-            "path",
-            "be a new file",
-            str(place),
-            "Open it, or choose another path.",
-        ) from None
+        hint = "Open it, or choose another path."
+        raise ExistingFileError("path", "be a new file", str(place), hint) from None
 
 
 def old_file(path: str | os.PathLike[str]) -> Journal:
     if not (place := Path(os.fsdecode(path))).exists():
-        raise MissingFileError(
-            "guard",
-            "exist",
-            str(place),
-            f"Create it with 'sourdine guard init labels.csv --out {place.name}' or "
-            f"GuardedHoldout.create({place.name!r}, labels).",
-        )
+        create = f"sourdine guard init labels.csv --out {place.name}"
+        hint = f"Create it with '{create}' or GuardedHoldout.create({place.name!r}, labels)."
+        raise MissingFileError("guard", "exist", str(place), hint)
     return Journal(path, GUARD)
 
 
@@ -240,22 +169,17 @@ def labels_in(journal: Journal, n: int) -> tuple[Labels, Loss]:
         raise journal.refusal("its labels cannot be read") from None
 
 
-def _confirmed_line(answer: int, predictions: Labels) -> tuple[str, Row]:
-    return CONFIRMED, {"answer": answer, "predictions": _packed(predictions)}
-
-
 def _packed(labels: Labels) -> str:
     return b64encode(labels.packed()).decode()
 
 
-def _unpacked(text: str) -> Labels:
-    return Labels.unpacked(b64decode(text))
+def _unpacked(kept: Labels | str) -> Labels:
+    return kept if isinstance(kept, Labels) else Labels.unpacked(b64decode(kept))
 
 
 def entry_of(row: Row) -> Entry:
     """Return the submission that a line says."""
     bits, rung = row["bits"], row["rung"]
-    if rung is None:
-        return Entry(row["name"], None, None, bits)
-    score = AdaptiveAnswer(row["value"], row["lower"], row["upper"], bits)
+    led = rung is not None
+    score = AdaptiveAnswer(row["value"], row["lower"], row["upper"], bits) if led else None
     return Entry(row["name"], rung, score, bits)

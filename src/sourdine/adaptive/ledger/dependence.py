@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import inf, isnan, log, log1p, nextafter, sqrt
+from math import inf, isnan, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sourdine.adaptive.information import largest
-from sourdine.adaptive.ledger.transaction import Spent
+from sourdine.adaptive.information import bisected
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import fraction, given, integer, kind, positive, rational
+from sourdine.exact import fraction, given, integer, kind, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -34,10 +32,6 @@ if TYPE_CHECKING:
 #
 # for every single query. Failures are named by :math:`t` since :math:`e^{-t}` of a long transcript
 # is below the smallest float.
-
-
-STEPS = 200
-"""Halvings of a search: more than the digits of a float."""
 
 
 class Dependence(ABC):
@@ -58,10 +52,7 @@ class Dependence(ABC):
             low, high = high, 2 * high
             if high > 1e300:  # a concentration that does not end
                 return high
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.width(n, middle) <= halfwidth else (low, middle)
-        return low
+        return bisected(lambda nats: self.width(n, nats) <= halfwidth, low, high)[0]
 
     def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
         """Return ends between which the truth lies, but for a chance of exp(-nats)."""
@@ -70,17 +61,38 @@ class Dependence(ABC):
 
     def statistic_width(self, n: int, nats: float, sensitivity: float) -> float:
         """Return how far a statistic that one row moves by ``sensitivity`` at most may be off."""
-        del n, nats, sensitivity
-        raise ParameterError(
-            "dependence",
-            "be Iid() or Blocks(...) for a statistic that is no average",
-            self.name,
-            "Charge averages with charge_value, or declare blocks of rows that are independent.",
-        )
+        must = "be Iid() or Blocks(...) for a statistic that is no average"
+        hint = "Charge averages with charge_value, or declare blocks of rows that are independent."
+        raise ParameterError("dependence", must, self.name, hint)
 
     def facts(self) -> dict[str, Any]:
-        """Return the public parameters, as JSON knows them."""
+        """Return the public parameters, as JSON knows them; `dependence_of` reads them."""
         return {"name": self.name}
+
+
+class _Hoeffding(Dependence):
+    """Rows whose averages are as far off as those of so many times fewer independent rows."""
+
+    inflation: Any
+
+    def width(self, n: int, nats: float) -> float:
+        return sqrt(float(self.inflation) * (nats + log(2)) / (2 * n))
+
+
+class _InBlocks(_Hoeffding):
+    """Rows in independent blocks, of which intervals and statistics know more."""
+
+    size: Any
+
+    @property
+    def inflation(self) -> Any:
+        return self.size
+
+    def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
+        return chernoff(average, self.size * (nats + log(2)) / n)
+
+    def statistic_width(self, n: int, nats: float, sensitivity: float) -> float:
+        return mcdiarmid(self.size, n, nats, sensitivity)
 
 
 def mcdiarmid(size: int, n: int, nats: float, sensitivity: float) -> float:
@@ -96,17 +108,12 @@ def mcdiarmid(size: int, n: int, nats: float, sensitivity: float) -> float:
     References
     ----------
     .. [1] C. McDiarmid, "On the method of bounded differences", Surveys in Combinatorics, 1989.
-
-    Examples
-    --------
-    >>> round(mcdiarmid(1, 10_000, 3.0, 1e-4), 5) == round(Iid().width(10_000, 3.0), 5)
-    True
     """
     return sensitivity * sqrt(size * n * (nats + log(2)) / 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Iid(Dependence):
+class Iid(_InBlocks):
     r"""Rows drawn one by one from one law: Hoeffding's :math:`w = \sqrt{(t + \ln 2)/2n}`.
 
     Intervals use Chernoff's bound, which is never longer and much shorter near 0 and 1.
@@ -121,18 +128,13 @@ class Iid(Dependence):
 
     name: ClassVar[str] = "iid"
 
-    def width(self, n: int, nats: float) -> float:
-        return sqrt((nats + log(2)) / (2 * n))
-
-    def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
-        return chernoff(average, (nats + log(2)) / n)
-
-    def statistic_width(self, n: int, nats: float, sensitivity: float) -> float:
-        return mcdiarmid(1, n, nats, sensitivity)
+    @property
+    def size(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
-class Markov(Dependence):
+class Markov(_Hoeffding):
     r"""States of a stationary Markov chain that forgets by a factor lambda a step.
 
     .. math:: w = \sqrt{\frac{1 + \lambda}{1 - \lambda}\cdot\frac{t + \ln 2}{2n}}
@@ -168,25 +170,19 @@ class Markov(Dependence):
         value = rational(self.eigenvalue, "eigenvalue", example=0.5)
         if not 0 <= value < 1:
             raise ParameterError(
-                "eigenvalue",
-                "be at least 0 and below 1",
-                given(self.eigenvalue),
+                "eigenvalue", "be at least 0 and below 1", given(self.eigenvalue),
                 "Use one minus the absolute spectral gap, such as {eigenvalue}, or "
-                "second_eigenvalue(matrix).",
-                eigenvalue=0.5,
-            )
+                "second_eigenvalue(matrix).", eigenvalue=0.5,
+            )  # fmt: skip
         object.__setattr__(self, "eigenvalue", value)
         object.__setattr__(self, "inflation", float((1 + value) / (1 - value)))
-
-    def width(self, n: int, nats: float) -> float:
-        return sqrt(self.inflation * (nats + log(2)) / (2 * n))
 
     def facts(self) -> dict[str, Any]:
         return {"name": self.name, "eigenvalue": str(self.eigenvalue)}
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks(Dependence):
+class Blocks(_InBlocks):
     r"""Independent blocks of at most ``size`` rows: households, patients or repeated rows.
 
     .. math:: w = \sqrt{\frac{m\,(t + \ln 2)}{2n}}
@@ -209,21 +205,12 @@ class Blocks(Dependence):
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", integer(self.size, "size", least=1))
 
-    def width(self, n: int, nats: float) -> float:
-        return sqrt(self.size * (nats + log(2)) / (2 * n))
-
-    def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
-        return chernoff(average, self.size * (nats + log(2)) / n)
-
-    def statistic_width(self, n: int, nats: float, sensitivity: float) -> float:
-        return mcdiarmid(self.size, n, nats, sensitivity)
-
     def facts(self) -> dict[str, Any]:
         return {"name": self.name, "size": self.size}
 
 
 @dataclass(frozen=True, slots=True)
-class DependencyGraph(Dependence):
+class DependencyGraph(_Hoeffding):
     r"""Rows that are independent unless a declared graph joins them.
 
     .. math:: w = \sqrt{\frac{\theta\,(t + \ln 2)}{2n}}
@@ -282,13 +269,10 @@ class DependencyGraph(Dependence):
         value = rational(self.inflation, "inflation", example=2)
         if value < 1:
             raise ParameterError(
-                "inflation",
-                "be at least 1",
-                given(self.inflation),
+                "inflation", "be at least 1", given(self.inflation),
                 "Use the number of colours of the graph, such as {inflation}, or "
-                "DependencyGraph.of(n, edges).",
-                inflation=2,
-            )
+                "DependencyGraph.of(n, edges).", inflation=2,
+            )  # fmt: skip
         object.__setattr__(self, "inflation", value)
 
     @classmethod
@@ -310,31 +294,18 @@ class DependencyGraph(Dependence):
                 raise ParameterError("an edge", "be a pair of rows", given(edge), "Use (0, 1).")
             a, b = (integer(row, "a row", least=0) for row in edge)
             if a == b or max(a, b) >= rows:
-                raise ParameterError(
-                    "an edge",
-                    f"join two different rows from 0 to {rows - 1}",
-                    f"({a}, {b})",
-                    "Use (0, 1).",
-                )
+                must = f"join two different rows from 0 to {rows - 1}"
+                raise ParameterError("an edge", must, f"({a}, {b})", "Use (0, 1).")
             near[a].add(b)
             near[b].add(a)
         return cls(len(colour_classes(near)))
-
-    def width(self, n: int, nats: float) -> float:
-        return sqrt(float(self.inflation) * (nats + log(2)) / (2 * n))
 
     def facts(self) -> dict[str, Any]:
         return {"name": self.name, "inflation": str(self.inflation)}
 
 
 def colour_classes(near: list[set[int]]) -> list[list[int]]:
-    """Return sets of rows no two of which are joined, which hold each row once.
-
-    Examples
-    --------
-    >>> colour_classes([{1}, {0, 2}, {1}])
-    [[0, 2], [1]]
-    """
+    """Return sets of rows no two of which are joined, which hold each row once."""
     left, classes = set(range(len(near))), []
     while left:
         free, chosen = set(left), []
@@ -366,12 +337,10 @@ class Custom(Dependence):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
-            raise ParameterTypeError(
-                "a custom dependence",
-                "be a name and a function of n and t",
-                f"{kind(self.name)} and {kind(self.function)}",
-                "Use Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25).",
-            )
+            must = "be a name and a function of n and t"
+            hint = "Use Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25)."
+            got = f"{kind(self.name)} and {kind(self.function)}"
+            raise ParameterTypeError("a custom dependence", must, got, hint)
 
     def width(self, n: int, nats: float) -> float:
         """Return what the function says; what is not a number says nothing, as infinity does."""
@@ -384,31 +353,17 @@ class Custom(Dependence):
 
 
 def chernoff(average: float, nats: float) -> tuple[float, float]:
-    r"""Return all :math:`p` with :math:`\mathrm{KL}(\hat p \| p) \le t`, as two ends.
+    r"""Return all :math:`p` with :math:`\mathrm{KL}(\hat p \| p) \le t`, as two ends."""
 
-    Examples
-    --------
-    >>> [round(x, 3) for x in chernoff(0.5, 0.02)]
-    [0.401, 0.599]
-    >>> [round(x, 6) for x in chernoff(0.0, 0.0)]
-    [0.0, 0.0]
-    """
-    return _end(average, 0.0, nats), _end(average, 1.0, nats)
+    def end(far: float) -> float:
+        """Return the first number from the average on that does not fit, or the far end."""
 
+        def fits(p: float) -> bool:
+            return coin_divergence(average, p) <= nats
 
-def _end(average: float, far: float, nats: float) -> float:
-    inside, outside = average, far
-    if coin_divergence(average, outside) <= nats:
-        return outside
-    for _ in range(STEPS):
-        middle = (inside + outside) / 2
-        if middle in (inside, outside):
-            break
-        if coin_divergence(average, middle) <= nats:
-            inside = middle
-        else:
-            outside = middle
-    return outside
+        return far if fits(far) else bisected(fits, average, far)[1]
+
+    return end(0.0), end(1.0)
 
 
 def coin_divergence(a: float, b: float) -> float:
@@ -433,22 +388,17 @@ def dependence_of(facts: dict[str, Any], custom: Dependence | None) -> Dependenc
     if custom is not None and custom.facts() == facts:
         return custom
     name = str(facts.get("name"))
-    if name == "iid":
-        return Iid()
-    if name == "markov":
-        return Markov(fraction(facts["eigenvalue"]))
-    if name == "blocks":
-        return Blocks(int(facts["size"]))
-    if name == "graph":
-        return DependencyGraph(fraction(facts["inflation"]))
+    for known in (Iid, Markov, Blocks, DependencyGraph):
+        if name == known.name:
+            terms = {term: value for term, value in facts.items() if term != "name"}
+            read: Any = {k: fraction(v) if isinstance(v, str) else v for k, v in terms.items()}
+            return known(**read)
     own = name.removeprefix("custom ")
     raise ParameterError(
-        "dependence",
-        f"be given again, as the dependence of the ledger is {name!r}",
-        "",
+        "dependence", f"be given again, as the dependence of the ledger is {name!r}", "",
         "A function cannot be stored in a file. Use TranscriptLedger.open(path, "
         f"dependence=Custom({own!r}, ...)).",
-    )
+    )  # fmt: skip
 
 
 # ---- What one number tells of a Markov chain: how fast it forgets --------------------------------
@@ -479,7 +429,14 @@ def stationary(matrix: ArrayLike) -> NDArray[np.float64]:
     [0.75, 0.25]
     """
     steps = read_matrix(matrix)
-    home = _recurrent(steps)
+    reach = (steps > 0) | np.eye(len(steps), dtype=bool)
+    for _ in range(len(steps).bit_length()):
+        reach = reach.astype(np.float32) @ reach.astype(np.float32) > 0
+    home = np.flatnonzero((reach <= reach.T).all(axis=1))  # what the chain comes back to for ever
+    if not reach[np.ix_(home, home)].all():
+        must, got = "have a single stationary distribution", "several closed classes of states"
+        hint = "Pass the matrix of the class of states that the chain is in."
+        raise ParameterError("matrix", must, got, hint)
     a = steps[np.ix_(home, home)]
     for k in range(len(a) - 1, 0, -1):
         a[:k, k] /= a[k, :k].sum()
@@ -521,22 +478,6 @@ def second_eigenvalue(matrix: ArrayLike) -> float:
     return float(np.linalg.norm(rest, 2))
 
 
-def _recurrent(steps: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the states that a chain comes back to for ever."""
-    reach = (steps > 0) | np.eye(len(steps), dtype=bool)
-    for _ in range(len(steps).bit_length()):
-        reach = reach.astype(np.float32) @ reach.astype(np.float32) > 0
-    home = np.flatnonzero((reach <= reach.T).all(axis=1))
-    if not reach[np.ix_(home, home)].all():
-        raise ParameterError(
-            "matrix",
-            "have a single stationary distribution",
-            "several closed classes of states",
-            "Pass the matrix of the class of states that the chain is in.",
-        )
-    return home
-
-
 def read_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
     """Return the matrix, each of whose rows is a law."""
     steps = np.asarray(matrix, np.float64)
@@ -547,139 +488,7 @@ def read_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
         or (steps < 0).any()
         or (np.abs(steps.sum(axis=1) - 1) > ROUNDING).any()
     ):
-        raise ParameterError(
-            "matrix",
-            "be square, with rows that sum to 1",
-            "",
-            "Use {matrix}, for example: row x holds the transition probabilities from x.",
-            matrix=[[0.9, 0.1], [0.3, 0.7]],
-        )
+        hint = "Use {matrix}, for example: row x holds the transition probabilities from x."
+        must, example = "be square, with rows that sum to 1", [[0.9, 0.1], [0.3, 0.7]]
+        raise ParameterError("matrix", must, "", hint, matrix=example)
     return np.asarray(steps / steps.sum(axis=1, keepdims=True))
-
-
-# ---- How far an answer may be from the truth after so much was told: arithmetic alone ------------
-
-
-MOST_ROWS = 1 << 60
-"""More rows than anybody has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remaining:
-    """What can still be told before the next half-width passes the error allowed.
-
-    Parameters
-    ----------
-    bits
-        Bits that may still be told, in one more answer.
-    answers
-        How many more yes-or-no answers there may be, whatever they are.
-    noes
-        How many there may be if all are no but perhaps the last.
-    """
-
-    bits: float
-    answers: int
-    noes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Widths:
-    r"""The half-widths of the theorem, from what was told and the number of rows.
-
-    Parameters
-    ----------
-    beta
-        The probability with which some interval may miss.
-    dependence
-        How the rows depend on each other.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from sourdine.adaptive.ledger.dependence import Iid
-    >>> widths = Widths(Fraction(1, 20), Iid())
-    >>> round(widths.halfwidth(Spent(), 10_000), 4), widths.rows_for(0.01, Spent())
-    (0.0148, 21911)
-    """
-
-    beta: Fraction
-    dependence: Dependence
-
-    def nats(self, spent: Spent) -> float:
-        r"""Return :math:`\ln(1/\beta_j) + L\ln 2` for the claim after those of ``spent``."""
-        j = spent.claims + 1
-        sure = log(self.beta.denominator) - log(self.beta.numerator)
-        return log(j) + log(j + 1) + sure + spent.bits * log(2)
-
-    def halfwidth(self, spent: Spent, n: int) -> float:
-        """Return the half-width of the query after those of ``spent``, of ``n`` rows."""
-        return self.dependence.width(n, self.nats(spent))
-
-    def interval(self, spent: Spent, average: float, n: int) -> tuple[float, float]:
-        """Return ends for the truth of the query after those of ``spent``, of ``n`` rows."""
-        if isnan(average):
-            return 0.0, 1.0
-        inside = min(max(float(average), 0.0), 1.0)
-        return self.dependence.interval(inside, n, self.nats(spent))
-
-    def rows_for(self, error: Number, spent: Spent) -> int:
-        """Return how many rows the answer after those of ``spent`` needs to be within ``error``."""
-        goal = float_below(positive(error, "error"))
-        least, most = 0, 1
-        while self.halfwidth(spent, most) > goal:
-            least, most = most, 2 * most
-            if most > MOST_ROWS:
-                raise ParameterError(
-                    "error",
-                    "be reachable with more rows",
-                    f"{goal:g}",
-                    "Use a larger {error}.",
-                )
-        while most - least > 1:
-            middle = (least + most) // 2
-            enough = self.halfwidth(spent, middle) <= goal
-            least, most = (least, middle) if enough else (middle, most)
-        return most
-
-    def until(self, error: Number, spent: Spent, n: int, *, claims: bool) -> Remaining:
-        """Return what can be told before the next half-width is above ``error``."""
-        goal = float_below(positive(error, "error"))
-        allowed = self.dependence.nats(n, goal)
-        one_more = spent.value(1)
-        bits = max(0.0, (allowed - self.nats(one_more)) / log(2))
-
-        def fits(more: int, yes: int) -> bool:
-            told = Spent(
-                spent.answers + more,
-                spent.yes + yes,
-                spent.no + more - yes,
-                spent.value_bits,
-                spent.claims + claims * more,
-            )
-            return self.halfwidth(told, n) <= goal
-
-        def worst(more: int) -> bool:
-            return all(fits(more, yes) for yes in _dearest(spent, more))
-
-        def rare(more: int) -> bool:
-            return fits(more, 0) and fits(more, 1)
-
-        return Remaining(bits, largest(worst), largest(rare))
-
-
-def float_below(x: Fraction) -> float:
-    """Return the largest float that is at most ``x``: a quick comparison is then an exact one."""
-    return float(x) if float(x) <= x else nextafter(float(x), 0.0)
-
-
-def float_above(x: Fraction) -> float:
-    """Return the least float that is at least ``x``."""
-    return float(x) if float(x) >= x else nextafter(float(x), inf)
-
-
-def _dearest(spent: Spent, more: int) -> list[int]:
-    """Return the numbers of yes among ``more`` answers that may cost most: as even as can be."""
-    even = (spent.no - spent.yes + more) / 2
-    low = min(max(int(even), 0), more)
-    return [low, min(low + 1, more)]

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
+from math import inf, isnan, log, nextafter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from sourdine.adaptive.ledger.dependence import (
-    Dependence,
-    Iid,
-    Remaining,
-    Widths,
-    dependence_of,
-    float_above,
-    float_below,
-)
+from sourdine.adaptive.information import largest
+from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
 from sourdine.adaptive.ledger.transaction import (
     GROWTH,
-    FileLines,
     Growth,
     Line,
-    Lines,
-    MemoryLines,
+    MemoryTransaction,
     Spent,
     Turn,
     UnreadableLineError,
@@ -42,14 +34,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.exact import Number
-    from sourdine.storage.journal import AnyJournal, Row
+    from sourdine.storage.journal import AnyJournal, AnyTransaction, Row
 
 
 # ---- What a transcript ledger was opened for, as its file says -----------------------------------
 
 
 TERMS = "terms"
-"""The table of the terms."""
+MOST_ROWS = 1 << 60
+"""More rows than anybody has."""
 
 
 class LedgerTerms(NamedTuple):
@@ -76,6 +69,25 @@ def read_terms(journal: AnyJournal) -> LedgerTerms:
         return LedgerTerms(first, n, Fraction(row["beta"]), kept, error, row["name"])
     except (LookupError, TypeError, ValueError, ArithmeticError):
         raise journal.refusal("its terms cannot be read") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What can still be told before the next half-width passes the error allowed.
+
+    Parameters
+    ----------
+    bits
+        Bits that may still be told, in one more answer.
+    answers
+        How many more yes-or-no answers there may be, whatever they are.
+    noes
+        How many there may be if all are no but perhaps the last.
+    """
+
+    bits: float
+    answers: int
+    noes: int
 
 
 # ---- The transcript ledger: what was told, and how far the next answer can be from the truth -----
@@ -150,20 +162,9 @@ class TranscriptLedger:
     """
 
     __slots__ = (
-        "_growth",
-        "_journal",
-        "_lines",
-        "_lock",
-        "_process",
-        "_widths",
-        "beta",
-        "dependence",
-        "error",
-        "first",
-        "limit",
-        "n",
-        "name",
-    )
+        "_journal", "_lock", "_memory", "_process", "beta", "dependence", "error", "first", "limit",
+        "n", "name",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -177,14 +178,12 @@ class TranscriptLedger:
     ) -> None:
         self.first = self.n = integer(n, "n", least=1)
         self.beta: Fraction = beta_of(confidence)
-        self.dependence = _read_dependence(dependence)
-        self._widths = Widths(self.beta, self.dependence)
+        self.dependence = read_dependence(dependence)
         self.error = None if error is None else positive(error, "error")
-        self.limit = inf if self.error is None else float_below(self.error)
+        self.limit = inf if self.error is None else _float_below(self.error)
         self.name = name
-        self._lines: list[Line] = []
-        self._growth: list[Growth] = []
-        self._lock, self._process = InterruptSafeLock(), os.getpid()
+        self._memory, self._lock = MemoryTransaction(), InterruptSafeLock()
+        self._process = os.getpid()
         self._journal: AnyJournal | None = None
         if path is not None:
             journal = Journal(path, LEDGER, [self.terms_line()])
@@ -292,7 +291,8 @@ class TranscriptLedger:
         >>> round(ledger.bits, 2)
         6.66
         """
-        moved = float_above(positive(sensitivity, "sensitivity"))
+        exact = positive(sensitivity, "sensitivity")
+        moved = float(exact) if float(exact) >= exact else nextafter(float(exact), inf)
         self.dependence.statistic_width(self.n, 0.0, moved)  # refused before anything is charged
 
         def charged(turn: Turn) -> tuple[Spent, int]:
@@ -328,13 +328,8 @@ class TranscriptLedger:
 
         def grown(turn: Turn) -> None:
             if many < turn.n:
-                raise ParameterError(
-                    "n",
-                    f"be at least {turn.n}, the current number of rows",
-                    f"{many}",
-                    "Use {n}.",
-                    n=turn.n,
-                )
+                must = f"be at least {turn.n}, the current number of rows"
+                raise ParameterError("n", must, f"{many}", "Use {n}.", n=turn.n)
             if many > turn.n:
                 turn.grow(many)
             self.n = many
@@ -373,20 +368,14 @@ class TranscriptLedger:
         lines, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
         number = integer(answer, "answer", least=1)
         if number > len(lines):
-            raise ParameterError(
-                "answer",
-                "be the number of an answer that was charged",
-                f"{number} of {len(lines)}",
-                "Charge it first, such as charge_value(levels=101).",
-            )
+            must = "be the number of an answer that was charged"
+            hint = "Charge it first, such as charge_value(levels=101)."
+            raise ParameterError("answer", must, f"{number} of {len(lines)}", hint)
         before = lines[number - 2].spent if number > 1 else Spent()
         if lines[number - 1].spent.claims == before.claims:
-            raise ParameterError(
-                "answer",
-                "have an interval",
-                f"answer {number}, a yes or no",
-                "Charge a value, such as charge_value(levels=101), and ask for its interval.",
-            )
+            got = f"answer {number}, a yes or no"
+            hint = "Charge a value, such as charge_value(levels=101), and ask for its interval."
+            raise ParameterError("answer", "have an interval", got, hint)
         return self.interval_after(before, average, n=rows_at(number, self.first, growth))
 
     @property
@@ -409,15 +398,33 @@ class TranscriptLedger:
         >>> TranscriptLedger(n=10_000).until(0.05).answers
         52
         """
-        return self._widths.until(error, self.spent, self.n, claims=claims)
+        spent, goal = self.spent, _float_below(positive(error, "error"))
+        allowed = self.dependence.nats(self.n, goal)
+        bits = max(0.0, (allowed - self.nats_after(spent.value(1))) / log(2))
+
+        def fits(more: int, yes: int) -> bool:
+            told = replace(
+                spent, answers=spent.answers + more, yes=spent.yes + yes,
+                no=spent.no + more - yes, claims=spent.claims + claims * more,
+            )  # fmt: skip
+            return self.halfwidth_after(told) <= goal
+
+        def worst(more: int) -> bool:
+            """Return whether as many yes and no as can be, which cost most, fit."""
+            low = min(max(int((spent.no - spent.yes + more) / 2), 0), more)
+            return fits(more, low) and fits(more, min(low + 1, more))
+
+        return Remaining(bits, largest(worst), largest(lambda n: fits(n, 0) and fits(n, 1)))
 
     def nats_after(self, spent: Spent) -> float:
         r"""Return :math:`\ln(1/\beta_j) + L\ln 2` for the claim after those of ``spent``."""
-        return self._widths.nats(spent)
+        j = spent.claims + 1
+        sure = log(self.beta.denominator) - log(self.beta.numerator)
+        return log(j) + log(j + 1) + sure + spent.bits * log(2)
 
     def halfwidth_after(self, spent: Spent, *, n: int | None = None) -> float:
         """Return the half-width of the query after those of ``spent``, of ``n`` rows if given."""
-        return self._widths.halfwidth(spent, n or self.n)
+        return self.dependence.width(n or self.n, self.nats_after(spent))
 
     def widest(self) -> float:
         """Return the largest half-width of any answer so far and of the next one.
@@ -431,13 +438,21 @@ class TranscriptLedger:
 
     def rows_for(self, error: Number, spent: Spent) -> int:
         """Return how many rows the answer after those of ``spent`` needs to be within ``error``."""
-        return self._widths.rows_for(error, spent)
+        goal = _float_below(positive(error, "error"))
+        rows = 1 + largest(lambda n: self.halfwidth_after(spent, n=n) > goal, MOST_ROWS)
+        if rows > MOST_ROWS:
+            hint = "Use a larger {error}."
+            raise ParameterError("error", "be reachable with more rows", f"{goal:g}", hint)
+        return rows
 
     def interval_after(
         self, spent: Spent, average: float, *, n: int | None = None
     ) -> tuple[float, float]:
         """Return ends for the truth of the query after those of ``spent``, of ``n`` rows."""
-        return self._widths.interval(spent, average, n or self.n)
+        if isnan(average):
+            return 0.0, 1.0
+        inside = min(max(float(average), 0.0), 1.0)
+        return self.dependence.interval(inside, n or self.n, self.nats_after(spent))
 
     def turn(self, work: Callable[[Turn], T]) -> T:
         """Hold the ledger alone while a function reads, decides and charges.
@@ -451,26 +466,20 @@ class TranscriptLedger:
         >>> round(ledger.turn(lambda turn: turn.bit(turn.halfwidth() < 0.04)), 9)
         1.0
         """
-        if self._journal is not None:
-            journal = self._journal
+        journal = self._journal
+        if journal is not None:
             try:
-                return journal.turn(
-                    lambda transaction: self._one_turn(FileLines(transaction), work)
-                )
+                return journal.turn(lambda transaction: self._one_turn(transaction, work))
             except UnreadableLineError:
                 raise journal.refusal("a line cannot be read") from None
         if os.getpid() != self._process:
-            raise BudgetExceededError(
-                "a ledger in memory",
-                "A ledger in memory cannot be used in a forked process.",
-                "",
-                "Use {path} to share a ledger between processes.",
-                path="eval.ledger",
-            )
-        return self._lock(lambda: self._one_turn(MemoryLines(self._lines, self._growth), work))
+            must = "A ledger in memory cannot be used in a forked process."
+            hint = "Use {path} to share a ledger between processes."
+            raise BudgetExceededError("a ledger in memory", must, "", hint, path="eval.ledger")
+        return self._lock(lambda: self._one_turn(self._memory, work))
 
-    def _one_turn(self, lines: Lines, work: Callable[[Turn], T]) -> T:
-        turn = Turn(self, lines)
+    def _one_turn(self, transaction: AnyTransaction, work: Callable[[Turn], T]) -> T:
+        turn = Turn(self, transaction)
         try:
             return work(turn)
         finally:
@@ -486,27 +495,25 @@ class TranscriptLedger:
         }
         for word, (yours, files) in words.items():
             if yours != files:
-                raise ParameterError(
-                    word,
-                    f"be {files}, which the ledger {journal.name} was opened with",
-                    f"{yours}",
-                    f"Use TranscriptLedger.open({journal.name!r}).",
-                )
+                must = f"be {files}, which the ledger {journal.name} was opened with"
+                hint = f"Use TranscriptLedger.open({journal.name!r})."
+                raise ParameterError(word, must, f"{yours}", hint)
         self._journal, self.name, self.first = journal, kept.name, kept.first
         history, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
         if not add_up(history) or not grows(self.first, growth, len(history)):
             raise journal.refusal("its lines do not add up")
 
 
-def _read_dependence(dependence: Dependence | None) -> Dependence:
+def _float_below(x: Fraction) -> float:
+    """Return the largest float that is at most ``x``: a quick comparison is then an exact one."""
+    return float(x) if float(x) <= x else nextafter(float(x), 0.0)
+
+
+def read_dependence(dependence: Dependence | None) -> Dependence:
     if dependence is None:
         return Iid()
     if not isinstance(dependence, Dependence):
-        raise ParameterTypeError(
-            "dependence",
-            "be Iid(), Markov(0.5), Blocks(10), DependencyGraph(2) or Custom(...)",
-            kind(dependence),
-            "Use {dependence}.",
-            dependence=Iid(),
-        )
+        must = "be Iid(), Markov(0.5), Blocks(10), DependencyGraph(2) or Custom(...)"
+        got, hint = kind(dependence), "Use {dependence}."
+        raise ParameterTypeError("dependence", must, got, hint, dependence=Iid())
     return dependence

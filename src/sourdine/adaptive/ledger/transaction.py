@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, lgamma, log, log2, nextafter, pi
 from struct import Struct, error
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.exact import flag, integer
 from sourdine.storage.journal import now
 
@@ -60,21 +60,8 @@ class Spent:
     number of levels: given what came before, these are chances that sum to one, so the lengths
     of all transcripts of any analyst satisfy Kraft's inequality.
 
-    Parameters
-    ----------
-    answers
-        How many answers there were.
-    yes, no
-        How many of them said yes or no.
-    value_bits
-        The bits of all others.
-    claims
-        How many answers came with a claim about the truth, such as an interval.
-
-    Examples
-    --------
-    >>> round(Spent().bit(True).value(64).bits, 9)
-    7.0
+    ``value_bits`` are the bits of all answers but yes and no, ``claims`` how many answers came with
+    a claim about the truth, such as an interval.
     """
 
     answers: int = 0
@@ -131,16 +118,7 @@ class Line:
 class Growth:
     """Rows that were added to a sample.
 
-    Parameters
-    ----------
-    when
-        The time in UTC, as ISO 8601.
-    answers
-        How many answers had been given.
-    added
-        How many rows were added.
-    n
-        How many there are since then.
+    When, in UTC as ISO 8601; after how many answers; how many; and how many there are since then.
     """
 
     when: str
@@ -152,42 +130,28 @@ class Growth:
 class Turn:
     """One writer's time alone with a ledger: read, decide, charge."""
 
-    __slots__ = ("_before", "_lines", "_over", "_process", "ledger", "n", "spent")
+    __slots__ = ("_before", "_over", "_process", "ledger", "n", "spent", "transaction")
 
-    def __init__(self, ledger: TranscriptLedger, lines: Lines) -> None:
-        self.ledger = ledger
-        self._lines = lines
-        self._over = False
-        self._process = os.getpid()
+    def __init__(self, ledger: TranscriptLedger, transaction: AnyTransaction) -> None:
+        self.ledger, self.transaction = ledger, transaction
+        self._over, self._process = False, os.getpid()
         self._before: Spent | None = None
-        self.spent = lines.spent()
-        grown = lines.growth()
-        self.n = grown[-1].n if grown else ledger.first
-
-    @property
-    def transaction(self) -> AnyTransaction:
-        """The transaction of the journal that keeps a ledger."""
-        if not isinstance(self._lines, FileLines):
-            raise ParameterTypeError(
-                "path",
-                "be given: this needs a ledger in a file",
-                "",
-                "Use {path}.",
-                path="eval.ledger",
-            )
-        return self._lines.transaction
+        line, grown = transaction.last(ANSWERS), transaction.last(GROWTH)
+        self.spent = Spent() if line is None else _line(line).spent
+        self.n = ledger.first if grown is None else _growth(grown).n
 
     def history(self) -> list[Line]:
-        return self._lines.read()
+        return [_line(row) for row in self.transaction.rows(ANSWERS)]
 
     def growth(self) -> list[Growth]:
         """Return when rows were added."""
-        return self._lines.growth()
+        return [_growth(row) for row in self.transaction.rows(GROWTH)]
 
     def grow(self, n: int, **facts: str | None) -> None:
-        """Count rows that were added, ``n`` in all; a file keeps further facts beside them."""
+        """Count rows that were added, ``n`` in all; further facts are kept in the same line."""
         self._require_open()
-        self._lines.grow(Growth(now(), self.spent.answers, n - self.n, n), facts)
+        row = {"time": now(), "answers": self.spent.answers, "added": n - self.n, "n": n}
+        self.transaction.write(GROWTH, {**row, **facts})
         self.n = self.ledger.n = n
 
     def require(self, n: int) -> None:
@@ -195,11 +159,10 @@ class Turn:
         if n != self.n:
             raise ParameterError(
                 "the rows",
-                f"be all {self.n} rows of the ledger, as rows were added in the meantime",
-                f"{n}",
+                f"be all {self.n} rows of the ledger, as rows were added in the meantime", f"{n}",
                 "Nothing was answered. Add the new rows first with extend(...), or reopen the "
                 "ledger.",
-            )
+            )  # fmt: skip
 
     def halfwidth(self) -> float:
         """Return the half-width that the next answer will have."""
@@ -212,12 +175,9 @@ class Turn:
         charged is in no count.
         """
         if self._before is None or self._before.claims == self.spent.claims:
-            raise ParameterError(
-                "interval",
-                "interval() needs an answer charged in this transaction.",
-                "",
-                "Charge it first, such as turn.value(levels=101).",
-            )
+            must = "interval() needs an answer charged in this transaction."
+            hint = "Charge it first, such as turn.value(levels=101)."
+            raise ParameterError("interval", must, "", hint)
         return self.ledger.interval_after(self._before, average)
 
     def bit(
@@ -230,18 +190,10 @@ class Turn:
     ) -> float:
         """Charge a yes or a no and return its bits; whether it fits never depends on which.
 
-        Parameters
-        ----------
-        answer
-            Yes or no.
-        what
-            The question.
-        claim
-            Whether something is said of the truth, as an interval does. A mere yes or no about the
-            sample is told, and costs its bits, but cannot be wrong.
-        limited
-            Whether to refuse what would take the next half-width above the ledger's error; False
-            for who keeps the intervals within it in another way.
+        A mere yes or no about the sample, without a ``claim`` about the truth such as an interval,
+        is told, and costs its bits, but cannot be wrong. What would take the next half-width above
+        the ledger's error is refused; not ``limited`` is for who keeps the intervals within it in
+        another way.
         """
         yes = self.spent.bit(answer=True, claim=claim)
         no = self.spent.bit(answer=False, claim=claim)
@@ -272,118 +224,55 @@ class Turn:
 
     def _require_open(self) -> None:
         if self._over or os.getpid() != self._process:
-            raise SourdineError(
-                "a turn",
-                "This transaction has ended, or was begun by another process.",
-                "",
-                "Use ledger.turn(lambda turn: turn.bit(answer)).",
-            )
+            must = "This transaction has ended, or was begun by another process."
+            hint = "Use ledger.turn(lambda turn: turn.bit(answer))."
+            raise SourdineError("a turn", must, "", hint)
 
     def _charge(self, told: Spent, dearest: Spent | None, what: str) -> float:
+        """Write what was told, and return once the line is on the disk, if there is one.
+
+        A line takes the same bytes whatever was told: a disk without room for one more byte must
+        not refuse one answer and take another
+        (``test_a_line_takes_as_much_room_whatever_it_says``).
+        """
         self._require_open()
         self.require(self.ledger.n)
-        limit = self.ledger.limit
-        if (
-            dearest is not None
-            and limit < inf
-            and (after := self.ledger.halfwidth_after(dearest)) > limit
-        ):
+        after, limit = 0.0, self.ledger.limit
+        if dearest is not None and limit < inf:
+            after = self.ledger.halfwidth_after(dearest)
+        if after > limit:
             raise BudgetExceededError(
                 "the next half-width",
                 f"Budget exceeded: the half-width after this answer would be {after:.4g}, "
-                f"above the limit of {limit:g}.",
-                f"{after:.4g}",
+                f"above the limit of {limit:g}.", f"{after:.4g}",
                 "Nothing was answered. Use fresh rows: another ledger over the same rows "
                 "would not account for these answers.",
-            )
+            )  # fmt: skip
         bits = told.bits - self.spent.bits
-        self._lines.add(Line(told.answers, now(), what, told))
+        packed = TOLD.pack(told.yes, told.no, told.value_bits, told.claims).hex()
+        row = {"number": told.answers, "time": now(), "what": what, "told": packed}
+        self.transaction.write(ANSWERS, row)
         self._before, self.spent = self.spent, told
         return bits
 
 
-class Lines(Protocol):
-    """Where lines are kept."""
-
-    def spent(self) -> Spent:
-        """Return what the last line says."""
-
-    def read(self) -> list[Line]:
-        """Return all of them."""
-
-    def add(self, line: Line) -> None:
-        """Write one more."""
-
-    def growth(self) -> list[Growth]:
-        """Return when rows were added."""
-
-    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
-        """Write that rows were added."""
-
-
-class MemoryLines:
+class MemoryTransaction:
     """Lines that end with the process."""
 
-    __slots__ = ("grown", "lines")
+    __slots__ = ("tables",)
 
-    def __init__(self, lines: list[Line], grown: list[Growth]) -> None:
-        self.lines, self.grown = lines, grown
+    def __init__(self) -> None:
+        self.tables: dict[str, list[Row]] = {}
 
-    def spent(self) -> Spent:
-        """Return what the last line says."""
-        return self.lines[-1].spent if self.lines else Spent()
+    def rows(self, table: str) -> list[Row]:
+        return list(self.tables.get(table, ()))
 
-    def read(self) -> list[Line]:
-        return list(self.lines)
+    def last(self, table: str) -> Row | None:
+        rows = self.tables.get(table)
+        return rows[-1] if rows else None
 
-    def add(self, line: Line) -> None:
-        self.lines.append(line)
-
-    def growth(self) -> list[Growth]:
-        """Return when rows were added."""
-        return list(self.grown)
-
-    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
-        """Remember that rows were added."""
-        del facts
-        self.grown.append(growth)
-
-
-class FileLines:
-    """Lines of an open file.
-
-    What was told takes the same bytes whatever it was: a disk without room for one more byte must
-    not refuse one answer and take another (``test_a_line_takes_as_much_room_whatever_it_says``).
-    """
-
-    __slots__ = ("transaction",)
-
-    def __init__(self, transaction: AnyTransaction) -> None:
-        self.transaction = transaction
-
-    def spent(self) -> Spent:
-        """Return what the last line says."""
-        row = self.transaction.last(ANSWERS)
-        return Spent() if row is None else _line(row).spent
-
-    def read(self) -> list[Line]:
-        return [_line(row) for row in self.transaction.rows(ANSWERS)]
-
-    def add(self, line: Line) -> None:
-        """Write one more, and wait for the disk."""
-        spent = line.spent
-        told = TOLD.pack(spent.yes, spent.no, spent.value_bits, spent.claims).hex()
-        row = {"number": line.number, "time": line.when, "what": line.what, "told": told}
-        self.transaction.write(ANSWERS, row)
-
-    def growth(self) -> list[Growth]:
-        """Return when rows were added."""
-        return [_growth(row) for row in self.transaction.rows(GROWTH)]
-
-    def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
-        """Write that rows were added, with all facts in one line, and wait for the disk."""
-        row = {"time": growth.when, "answers": growth.answers, "added": growth.added, "n": growth.n}
-        self.transaction.write(GROWTH, {**row, **facts})
+    def write(self, table: str, row: Row) -> None:
+        self.tables.setdefault(table, []).append(row)
 
 
 class UnreadableLineError(Exception):
@@ -417,14 +306,7 @@ def grows(first: int, growth: list[Growth], answers: int) -> bool:
 
 
 def rows_at(answer: int, first: int, growth: list[Growth]) -> int:
-    """Return how many rows there were when an answer was given.
-
-    Examples
-    --------
-    >>> later = [Growth("2026", 3, 50, 150)]
-    >>> rows_at(3, 100, later), rows_at(4, 100, later)
-    (100, 150)
-    """
+    """Return how many rows there were when an answer was given."""
     return next((line.n for line in reversed(growth) if line.answers < answer), first)
 
 
@@ -432,19 +314,10 @@ def add_up(lines: list[Line]) -> bool:
     """Return whether every line is the one before it and one more answer."""
     before = Spent()
     for line in lines:
-        if not _follows(before, line.spent):
+        told, alike = line.spent, before.value(1)
+        bits = [before.bit(x, claim=claim) for x in (True, False) for claim in (True, False)]
+        valued = replace(told, value_bits=alike.value_bits) == alike
+        if told not in bits and not (valued and before.value_bits <= told.value_bits < inf):
             return False
-        before = line.spent
+        before = told
     return True
-
-
-def _follows(before: Spent, told: Spent) -> bool:
-    bits = [before.bit(x, claim=claim) for x in (True, False) for claim in (True, False)]
-    if told in bits:
-        return True
-    alike = before.value(1)
-    same = (told.answers, told.yes, told.no, told.claims) == (
-        *(alike.answers, alike.yes, alike.no),
-        alike.claims,
-    )
-    return same and before.value_bits <= told.value_bits < inf

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from math import isfinite, prod
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,26 +38,10 @@ if TYPE_CHECKING:
 ANYTHING = "anything"
 
 
-class Categories(Protocol):
-    """What a column may be."""
-
-    kind: str
-    values: NDArray[Any]
-
-    def places(self, column: Column) -> NDArray[np.int64]:
-        """Return the index of each value's category."""
-
-
 class Numbers:
-    """Numbers, or booleans: the nearest, the lower of two, the first for what is no number.
+    """Numbers, or booleans: the nearest, the lower of two, the first for what is no number."""
 
-    Examples
-    --------
-    >>> Numbers(np.array([0, 10, 20])).places(Column.of([4, 15, "99", None])).tolist()
-    [0, 1, 2, 0]
-    """
-
-    kind = NUMBERS
+    kind: str = NUMBERS
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values = _frozen(values)
@@ -77,19 +61,14 @@ class Numbers:
 
 
 class Words:
-    """Words and other things: the one of the same text, and None for anything else.
-
-    Examples
-    --------
-    >>> cities = Words(["ulm", "bonn"], "words")
-    >>> cities.values.tolist(), cities.places(Column.of(["bonn", "Ulm"])).tolist()
-    (['ulm', 'bonn', None], [1, 2])
-    """
+    """Words and other things: the one of the same text, and None for anything else."""
 
     def __init__(self, listed: list[Any], kind: str) -> None:
         self.kind = kind
         listed = listed if None in listed else [*listed, None]
-        self.values = _frozen(_objects(listed))
+        self.values = np.empty(len(listed), object)
+        self.values[:] = listed
+        self.values.setflags(write=False)
         there = [i for i, word in enumerate(listed) if word is not None]
         self._codes = Codes(None, [listed[i] for i in there])
         self._order = np.array([*there, listed.index(None)])
@@ -100,18 +79,9 @@ class Words:
 
 
 class Dates:
-    """Dates and times, in UTC if they have a zone: the equal one, and NaT for anything else.
+    """Dates and times, in UTC if they have a zone: the equal one, and NaT for anything else."""
 
-    Examples
-    --------
-    >>> days = Dates([date(2026, 5, 1), date(2026, 5, 2)])
-    >>> days.values.astype(str).tolist()
-    ['2026-05-01', '2026-05-02', 'NaT']
-    >>> days.places(Column.of(["2026-05-02", datetime(2026, 5, 2, 10, 30)])).tolist()
-    [1, 2]
-    """
-
-    kind = DATES
+    kind: str = DATES
 
     def __init__(self, listed: list[Any]) -> None:
         moments = list(map(_moment, listed))
@@ -128,15 +98,22 @@ class Dates:
         return np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
-def read_categories(name: object, given: Any) -> Categories:
-    """Return the categories of a column: a list, a range, an array, an index or a series.
+Categories = Numbers | Words | Dates
 
-    Examples
-    --------
-    >>> read_categories("flag", [False, True]).values.dtype
-    dtype('bool')
-    """
-    listed = _different(name, _listed(name, given))
+
+def read_categories(name: object, given: Any) -> Categories:
+    """Return the categories of a column: a list, a range, an array, an index or a series."""
+    listed = _listed(name, given)
+    try:
+        many = len(set(listed))
+    except TypeError as error:
+        must, hint = "be strings, numbers or dates that can be compared", "Use {universe}."
+        raise ParameterTypeError(
+            f"categories of {name!r}", must, "", hint, universe={name: ["a", "b"]}
+        ) from error
+    if not listed or many != len(listed):
+        must, got = "be distinct, and at least one", f"{len(listed)}, {many} of them distinct"
+        raise ParameterError(f"categories of {name!r}", must, got, "List each category once.")
     there = [x for x in listed if x is not None]
     if there and all(isinstance(x, (Real, np.bool_)) for x in there):
         return _read_numbers(name, listed)
@@ -147,13 +124,11 @@ def read_categories(name: object, given: Any) -> Categories:
 
 def _read_numbers(name: object, listed: list[Any]) -> Numbers:
     if None in listed or not all(map(isfinite, listed)):
-        raise ParameterError(
-            f"categories of {name!r}",
-            "be finite",
-            "one that is not",
-            "Remove the others: a row without a number is counted in the first category, "
-            "an infinite one in the first or last.",
+        hint = (
+            "Remove the others: a row without a number is counted in the first category, an "
+            "infinite one in the first or last."
         )
+        raise ParameterError(f"categories of {name!r}", "be finite", "one that is not", hint)
     values = np.asarray(listed)
     return Numbers(values if values.dtype.kind in "biuf" else values.astype(np.float64))
 
@@ -166,35 +141,10 @@ def _listed(name: object, categories: Any) -> list[Any]:
     elif isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         listed = list(values)
     else:
-        raise ParameterTypeError(
-            "universe",
-            f"list the categories of {name!r}",
-            kind(categories),
-            "Use {universe}, or a range.",
-            universe={name: ["a", "b"]},
-        )
+        must, hint = f"list the categories of {name!r}", "Use {universe}, or a range."
+        got = kind(categories)
+        raise ParameterTypeError("universe", must, got, hint, universe={name: ["a", "b"]})
     return [None if _missing(x) else x for x in listed]
-
-
-def _different(name: object, listed: list[Any]) -> list[Any]:
-    try:
-        many = len(set(listed))
-    except TypeError as error:
-        raise ParameterTypeError(
-            f"categories of {name!r}",
-            "be strings, numbers or dates that can be compared",
-            "",
-            "Use {universe}.",
-            universe={name: ["a", "b"]},
-        ) from error
-    if not listed or many != len(listed):
-        raise ParameterError(
-            f"categories of {name!r}",
-            "be distinct, and at least one",
-            f"{len(listed)}, {many} of them distinct",
-            "List each category once.",
-        )
-    return listed
 
 
 def _missing(x: object) -> bool:
@@ -222,15 +172,11 @@ def _written_moment(text: str | None) -> datetime | None:
         return None
 
 
-def _objects(listed: list[Any]) -> NDArray[Any]:
-    values = np.empty(len(listed), object)
-    values[:] = listed
-    return values
-
-
 def _frozen(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
-    return values
+    """Return an array that no query can write to."""
+    view = values.view()
+    view.setflags(write=False)
+    return view
 
 
 # ---- A public list of all the rows there could be ------------------------------------------------
@@ -287,7 +233,7 @@ class Universe:
                 *(np.arange(len(each.values)) for each in lists.values()), indexing="ij"
             )
             cells = {
-                name: _frozen_universe(each.values[index.ravel()])
+                name: _frozen(each.values[index.ravel()])
                 for (name, each), index in zip(lists.items(), grid, strict=True)
             }
             return cls(MappingProxyType(lists), MappingProxyType(cells))
@@ -303,7 +249,12 @@ class Universe:
     def vector(self, query: Query) -> Values:
         """Return the value of a query in each cell; a function is given the cells' columns."""
         values = np.asarray(query(self.coordinates) if callable(query) else query)
-        return _plain(values) if values.shape == (self.size,) else vector_of(values, self.size)
+        if values.shape == (self.size,):  # those that are fine as they are cost no copy
+            if values.dtype == bool:
+                return values.astype(np.float64)
+            if values.dtype == np.float64 and values.min() >= 0 and values.max() <= 1:
+                return values
+        return vector_of(values, self.size)
 
     def codes(self, data: object) -> NDArray[np.int64]:
         """Return the cell of each row; no value of a row raises."""
@@ -314,54 +265,28 @@ class Universe:
         return codes
 
 
-def _plain(values: NDArray[Any]) -> Values:
-    """Return a query's values; those that are fine as they are cost no copy."""
-    if values.dtype == bool:
-        return values.astype(np.float64)
-    if values.dtype == np.float64 and values.min() >= 0 and values.max() <= 1:
-        return values
-    return vector_of(values, len(values))
-
-
-def _frozen_universe(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
-    return values
-
-
 def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, Column]:
     """Return the columns that are expected; with the one name ``""``, the only one."""
     frame = Frame(data)
     if tuple(expected) == ("",):
         if len(frame.columns) != 1:
-            raise ParameterError(
-                "data",
-                "be one column of codes",
-                f"{len(frame.columns)} columns",
-                "Use {universe} for the columns of a frame.",
-                universe={"age": range(100)},
-            )
+            must, hint = "be one column of codes", "Use {universe} for the columns of a frame."
+            got = f"{len(frame.columns)} columns"
+            raise ParameterError("data", must, got, hint, universe={"age": range(100)})
         return {"": _checked("", frame.column(), expected[""])}
     missing = [name for name in expected if name not in frame.columns]
     if missing:
-        raise ParameterError(
-            "data",
-            f"have a column {missing[0]!r}, which the universe names",
-            "",
-            f"{listed_columns(frame, missing[0])} Use {{universe}} with the names of columns.",
-        )
+        must = f"have a column {missing[0]!r}, which the universe names"
+        hint = f"{listed_columns(frame, missing[0])} Use {{universe}} with the names of columns."
+        raise ParameterError("data", must, "", hint)
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
 
 def _within_limit(size: int) -> None:
     if not 1 <= size <= MOST_CELLS:
-        raise ParameterError(
-            "universe",
-            f"have from 1 to {MOST_CELLS} cells",
-            given(size),
-            "Use fewer columns or coarser categories, or {guess}, and omit {universe}.",
-            guess="split",
-            universe=LEFT_OUT,
-        )
+        must = f"have from 1 to {MOST_CELLS} cells"
+        hint = "Use fewer columns or coarser categories, or {guess}, and omit {universe}."
+        raise ParameterError("universe", must, given(size), hint, guess="split", universe=LEFT_OUT)
 
 
 def _checked(name: str, column: Column, categories: Categories) -> Column:
@@ -369,48 +294,17 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
     holds = column.holds or ANYTHING
     if ANYTHING not in (holds, categories.kind) and holds != categories.kind:
         what = f"the column {name!r}" if name else "data"
-        raise ParameterError(
-            what,
-            f"hold {categories.kind}, like its categories in the universe",
-            holds,
-            "Use categories of the column's type, or convert the column first.",
-        )
+        must = f"hold {categories.kind}, like its categories in the universe"
+        hint = "Use categories of the column's type, or convert the column first."
+        raise ParameterError(what, must, holds, hint)
     return column
 
 
 # ---- What the server holds: the rows, of which it gives out one average at a time ----------------
 
 
-class Evidence(Protocol):
-    """Rows that queries are asked of."""
-
-    @property
-    def n(self) -> int:
-        """How many rows there are."""
-
-    def read(self, query: Query) -> Any:
-        """Return a query in standard form; touches no row."""
-
-    def span(self, query: Any) -> tuple[float, float]:
-        """Return the least and the largest value a row may have, public."""
-
-    def average(self, query: Any) -> float:
-        """Return the average over the rows, private."""
-
-    def take(self, index: NDArray[np.int64]) -> Evidence:
-        """Return some of the rows."""
-
-
 class Cells:
-    """Rows counted in the cells of a universe; queries are vectors over the cells.
-
-    Examples
-    --------
-    >>> from sourdine.adaptive.query_server.evidence import Universe
-    >>> rows = Cells(Universe.read(4), np.array([0, 1, 1, 3]))
-    >>> rows.average(rows.read(lambda code: code > 0))
-    0.75
-    """
+    """Rows counted in the cells of a universe; queries are vectors over the cells."""
 
     __slots__ = ("_codes", "counts", "law", "universe")
 
@@ -425,15 +319,15 @@ class Cells:
         return len(self._codes)
 
     def read(self, query: Query) -> Values:
-        """Return the query's value in each cell."""
+        """Return a query in standard form, its value in each cell; touches no row."""
         return self.universe.vector(query)
 
     def span(self, query: Values) -> tuple[float, float]:
-        """Return the least and the largest value of any cell."""
+        """Return the least and the largest value a row may have, public."""
         return float(query.min()), float(query.max())
 
     def average(self, query: Values) -> float:
-        """Return the average over the rows."""
+        """Return the average over the rows, private."""
         return float(query @ self.law)
 
     def take(self, index: NDArray[np.int64]) -> Cells:
@@ -453,28 +347,19 @@ class Rows:
     A query that raises, warns or returns the wrong shape on private rows counts as 0 for all of
     them, and values beyond 0 and 1 are clipped: its failure would tell about them, and say so to
     nobody. *Checked by* ``test_a_query_that_fails_on_private_rows_says_nothing``.
-
-    Examples
-    --------
-    >>> ages = Rows(np.array([38, 41, 65]))
-    >>> round(ages.average(lambda age: age > 40), 3), ages.average(lambda age: 1 / 0)
-    (0.667, 0.0)
     """
 
     __slots__ = ("_rows", "n")
 
     def __init__(self, rows: object) -> None:
         self._rows = _standard(rows)
-        self.n = _length(self._rows)
+        of_one = next(iter(self._rows.values())) if isinstance(self._rows, dict) else self._rows
+        self.n = len(of_one)
 
     def read(self, query: Query) -> Query:
         if not callable(query):
-            raise ParameterTypeError(
-                "query",
-                "be a function of the rows",
-                kind(query),
-                "Use a function such as lambda rows: rows > 40, or give a universe.",
-            )
+            hint = "Use a function such as lambda rows: rows > 40, or give a universe."
+            raise ParameterTypeError("query", "be a function of the rows", kind(query), hint)
         return query
 
     def span(self, query: Query) -> tuple[float, float]:
@@ -486,12 +371,8 @@ class Rows:
         halves = (self.take(part) for part in np.array_split(np.arange(self.n), 2))
         apart = [np.asarray(query(half.handed())) for half in halves if half.n]
         if not np.allclose(np.concatenate(apart), values, rtol=0, atol=ROUNDING):
-            raise ParameterError(
-                "a query",
-                "depend on one row at a time",
-                "",
-                "Use a function such as lambda rows: rows > 40.",
-            )
+            hint = "Use a function such as lambda rows: rows > 40."
+            raise ParameterError("a query", "depend on one row at a time", "", hint)
         return values
 
     def average(self, query: Any) -> float:
@@ -522,19 +403,12 @@ class Rows:
 def _standard(rows: object) -> Any:
     """Return an array or a frame in memory as it is, any other data as arrays, by column."""
     if isinstance(rows, np.ndarray):
-        return _frozen_evidence(rows)
+        return _frozen(rows)
     if _eager(rows) is not None:
         return rows
     frame = Frame(rows)
-    columns = {name: _frozen_evidence(frame.column(name).values) for name in frame.columns}
+    columns = {name: _frozen(frame.column(name).values) for name in frame.columns}
     return columns[UNNAMED] if isinstance(rows, (list, tuple, range)) else columns
-
-
-def _frozen_evidence(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that no query can write to."""
-    view = values.view()
-    view.setflags(write=False)
-    return view
 
 
 def _eager(rows: object) -> Any:
@@ -545,5 +419,4 @@ def _eager(rows: object) -> Any:
     return frame if isinstance(frame, DataFrame) else None
 
 
-def _length(rows: Any) -> int:
-    return len(next(iter(rows.values()))) if isinstance(rows, dict) else len(rows)
+Evidence = Cells | Rows

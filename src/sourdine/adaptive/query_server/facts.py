@@ -69,22 +69,10 @@ QUERIES, COST = 10_000, 5.5
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something told unasked.
+    """Something told unasked: a kind, what it cost, and the fact in words.
 
-    Parameters
-    ----------
-    kind
-        ``"shares"``, ``"set"``, ``"two sets"`` or ``"cells"``.
-    columns
-        The columns it is about.
-    places
-        Which sets of their dictionaries, or which cells.
-    value
-        What was told, in units: the shares, steps from the hypothesis, or powers of the ratio.
-    bits
-        What it cost.
-    text
-        The fact in words.
+    Its places are sets of its columns' dictionaries, or cells; its value is in units: shares, steps
+    from the hypothesis, or powers of the ratio.
     """
 
     kind: str
@@ -103,13 +91,6 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
 
     All of them but complements where there are few categories; single ones of many words, and of
     many numbers or dates the first ones in their order.
-
-    Examples
-    --------
-    >>> sets_of(np.array([30, 10, 20]), words=False).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]
-    >>> len(sets_of(np.arange(100), words=False)), len(sets_of(np.arange(100), words=True))
-    (99, 100)
     """
     size = len(values)
     if size <= SUBSETS:
@@ -124,25 +105,14 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
     return lines
 
 
-def steps_levels(steps: int) -> int:
-    """Return one over the chance of a whole number that is not 0: 4, 16, 16, 64 for 1, 2, 3, 4."""
-    return 1 << (2 * abs(steps).bit_length())
-
-
 # ---- What the facts make of the hypothesis, from the facts alone ---------------------------------
 
 
 class Disclosed:
     """A hypothesis, and the facts that it agrees with.
 
-    Parameters
-    ----------
-    universe
-        The cells.
-    law
-        The hypothesis before any fact, public.
-    threshold
-        The server's error: shares are told in units of two thirds of it, the rest in halves.
+    The ``law`` is public, at first the hypothesis before any fact; shares are told in units of two
+    thirds of the threshold, the rest in halves.
     """
 
     def __init__(self, universe: Universe, law: Values, threshold: float) -> None:
@@ -152,10 +122,8 @@ class Disclosed:
         self.labels = [each.values for each in universe.categories.values()]
         self.sizes = [len(values) for values in self.labels]
         self._words = [isinstance(each, Words) for each in universe.categories.values()]
-        strides = np.cumprod([1, *self.sizes[:0:-1]])[::-1]
-        self._strides = strides.tolist()
+        self.codes = np.unravel_index(np.arange(len(law)), self.sizes)
         self._sets: dict[int, NDArray[np.float64]] = {}
-        self._codes: dict[int, NDArray[np.int64]] = {}
         self.shares: dict[int, Values] = {}
         self.shown: list[tuple[NDArray[np.bool_], float]] = []
         self.counts = dict.fromkeys(KINDS, 0)
@@ -177,18 +145,10 @@ class Disclosed:
             self._sets[column] = sets_of(self.labels[column], words=self._words[column])
         return self._sets[column]
 
-    def codes(self, column: int) -> NDArray[np.int64]:
-        """Return the category of each cell in a column."""
-        if column not in self._codes:
-            place = np.arange(len(self.law)) // self._strides[column]
-            self._codes[column] = place % self.sizes[column]
-        return self._codes[column]
-
     def table(self, law: Values, columns: Sequence[int]) -> NDArray[np.float64]:
         """Return the sums of a law over all other columns."""
-        code, sizes = self.codes(columns[0]), [self.sizes[c] for c in columns]
-        for column in columns[1:]:
-            code = code * self.sizes[column] + self.codes(column)
+        sizes = [self.sizes[c] for c in columns]
+        code = np.ravel_multi_index([self.codes[c] for c in columns], sizes)
         return np.asarray(np.bincount(code, law, prod(sizes)).reshape(sizes), np.float64)
 
     def dictionary(self) -> Iterator[tuple[int, ...]]:
@@ -202,7 +162,7 @@ class Disclosed:
     ) -> Fact:
         """Return a fact with its bits and its words."""
         bare = Fact(kind, columns, tuple(places), tuple(value), 0.0, "")
-        return replace(bare, bits=_bits(self.levels(bare)), text=self._words_of(bare))
+        return replace(bare, bits=_bits(self.levels(bare)), text=self._in_words(bare))
 
     def levels(self, fact: Fact | None) -> Fraction:
         """Return one over the chance of a fact in the code, or of no more facts."""
@@ -217,7 +177,8 @@ class Disclosed:
             return before * self.cells_levels(len(fact.places))
         lists = sum(len(each) == len(fact.columns) for each in self.dictionary())
         places = prod(len(self.sets(c)) for c in fact.columns)
-        return before * lists * places * steps_levels(fact.value[0])
+        steps = 1 << (2 * abs(fact.value[0]).bit_length())  # 4, 16, 16, 64 for 1, 2, 3, 4
+        return before * lists * places * steps
 
     def cells_levels(self, many: int) -> Fraction:
         """Return among how many levels the masses of so many cells count."""
@@ -249,7 +210,7 @@ class Disclosed:
                 share, rest = float(self.law[inside].sum()), float(self.law[~inside].sum())
                 self._scale(np.where(inside, value / share, (1 - value) / rest))
             for column, shares in self.shares.items():
-                self._scale((shares / self.table(self.law, (column,)))[self.codes(column)])
+                self._scale((shares / self.table(self.law, (column,)))[self.codes[column]])
         self.law = self.law / self.law.sum()
 
     def _scale(self, factors: Values) -> None:
@@ -260,10 +221,10 @@ class Disclosed:
         """Return which cells a fact about sets is about."""
         inside = np.ones(len(self.law), np.bool_)
         for column, place in zip(columns, places, strict=True):
-            inside &= self.sets(column)[place][self.codes(column)] > 0
+            inside &= self.sets(column)[place][self.codes[column]] > 0
         return inside
 
-    def _words_of(self, fact: Fact) -> str:
+    def _in_words(self, fact: Fact) -> str:
         name = self.names[fact.columns[0]] or "code"
         if fact.kind == "shares":
             return f"{name}: {', '.join(map(str, fact.value))} of {self.units}"
@@ -273,10 +234,10 @@ class Disclosed:
         parts = []
         for column, place in zip(fact.columns, fact.places, strict=True):
             inside = self.labels[column][self.sets(column)[place] > 0].tolist()
-            listed = map(
-                str, inside if len(inside) <= SUBSETS else [*inside[:2], "...", inside[-1]]
-            )
-            parts.append(f"{self.names[column] or 'code'} in ({', '.join(listed)})")
+            if len(inside) > SUBSETS:
+                inside = [*inside[:2], "...", inside[-1]]
+            listed = ", ".join(map(str, inside))
+            parts.append(f"{self.names[column] or 'code'} in ({listed})")
         share = float(self.law[self.query(fact.columns, fact.places)].sum())
         return f"{' and '.join(parts)}: {min(max(share + fact.value[0] * self.step, 0), 1):.3f}"
 
@@ -308,20 +269,10 @@ def volunteer(
 ) -> list[Fact]:
     """Tell facts, charge them and return them; the hypothesis is moved to agree with them.
 
-    Parameters
-    ----------
-    evidence
-        The rows, counted in cells.
-    hypothesis
-        What is moved.
-    threshold
-        The server's error.
-    most
-        The most bits that all facts may cost, and the word that there are no more of them.
-    charge
-        Charges one over a chance, if there is room for it and for its second argument, and returns
-        whether there was; None charges in any case. So the word that there are no more facts is
-        always paid: room for it is kept.
+    All of them, and the word that there are no more, cost ``most`` bits at most. ``charge`` charges
+    one over a chance, if there is room for it and for its second argument, and returns whether
+    there was; None charges in any case. So the word that there are no more facts is always paid:
+    room for it is kept.
     """
     there, facts, spent = evidence.counts > 0, list[Fact](), 0.0
     seen = evidence.law[there]

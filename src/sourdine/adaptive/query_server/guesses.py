@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, log1p
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.adaptive.queries import Values
     from sourdine.noise import Source
+
+    Groups = Sequence[object] | NDArray[np.generic] | None
 
 
 # ---- A hypothesis about the sample, moved as little as its answers demand ------------------------
@@ -71,12 +73,7 @@ class Tilt:
 class Weights:
     """A law over the cells of a universe.
 
-    Parameters
-    ----------
-    size
-        How many cells there are.
-    prior
-        What is believed beforehand, public: a positive weight for each cell; equal if left out.
+    It starts from a public, positive ``prior``; equal weights if left out.
 
     Attributes
     ----------
@@ -84,28 +81,14 @@ class Weights:
         The weights, which sum to one.
     stock
         The most that the divergence of any sample from the prior can be.
-
-    Examples
-    --------
-    >>> hypothesis = Weights(4)
-    >>> first = np.array([1.0, 0.0, 0.0, 0.0])
-    >>> hypothesis.guess(first)
-    0.25
-    >>> hypothesis.move(hypothesis.tilt(first, 0.7))
-    >>> hypothesis.law.round(6).tolist()
-    [0.7, 0.1, 0.1, 0.1]
     """
 
-    __slots__ = ("_log", "law", "stock")
+    __slots__ = ("law", "logs", "stock")
 
     def __init__(self, size: int, prior: ArrayLike | None = None) -> None:
         self.law = _prior(size, prior)
-        self._log = np.log(self.law)
-        self.stock = -float(self._log.min())
-
-    @property
-    def logs(self) -> Values:
-        return self._log
+        self.logs = np.log(self.law)
+        self.stock = -float(self.logs.min())
 
     def guess(self, query: Values) -> float:
         """Return the query's average under the hypothesis."""
@@ -113,12 +96,12 @@ class Weights:
 
     def move(self, tilt: Tilt) -> None:
         """Take a tilted hypothesis for the hypothesis."""
-        self._log = tilt.log
+        self.logs = tilt.log
         self.law = np.exp(tilt.log)
 
     def take(self, law: Values) -> None:
         """Take a positive law for the hypothesis."""
-        self._log, self.law = np.log(law), law
+        self.logs, self.law = np.log(law), law
 
     def tilt(self, query: Values, target: float) -> Tilt:
         """Return the nearest hypothesis that gives the query the value ``target``.
@@ -130,7 +113,7 @@ class Weights:
         low, high = (0.0, inf) if target > guess else (-inf, 0.0)
         eta = _logit(target) - _logit(guess)
         for _ in range(STEPS):
-            log_weights = self._log + eta * query
+            log_weights = self.logs + eta * query
             peak = float(log_weights.max())
             law = np.exp(log_weights - peak)
             total = float(law.sum())
@@ -138,23 +121,14 @@ class Weights:
             if abs(mean - target) <= CLOSE:
                 break
             low, high = (eta, high) if mean < target else (low, eta)
-            variance = float((query - mean) ** 2 @ law) / total
-            eta = _next(eta, _newton(target - mean, variance), low, high)
+            variance, gap = float((query - mean) ** 2 @ law) / total, target - mean
+            step = gap / variance if variance > abs(gap) / LARGE else copysign(LARGE, gap)
+            # no more than about twice the last one while an end is open
+            step = min(step, eta + 1) if high == inf else step
+            step = max(step, eta - 1) if low == -inf else step
+            eta = eta + step if low < eta + step < high else (low + high) / 2
         psi = peak + log(total)
         return Tilt(eta, psi, log_weights - psi)
-
-
-def _newton(gap: float, variance: float) -> float:
-    return gap / variance if variance > abs(gap) / LARGE else copysign(LARGE, gap)
-
-
-def _next(eta: float, step: float, low: float, high: float) -> float:
-    """Return the next eta: no more than about twice the last one while an end is open."""
-    if high == inf:
-        step = min(step, eta + 1)
-    elif low == -inf:
-        step = max(step, eta - 1)
-    return eta + step if low < eta + step < high else (low + high) / 2
 
 
 def _logit(p: float) -> float:
@@ -162,24 +136,16 @@ def _logit(p: float) -> float:
     return log(inner) - log1p(-inner)
 
 
-def _floats(prior: ArrayLike) -> Values:
-    try:
-        return np.asarray(prior, np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
-
-
 def _prior(size: int, prior: ArrayLike | None) -> Values:
     if prior is None:
         return np.full(size, 1 / size)
-    weights = _floats(prior)
+    try:
+        weights = np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
     if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
-        raise ParameterError(
-            "prior",
-            f"be {size} positive weights, one for each cell",
-            "",
-            "Add a small weight everywhere: a cell of weight 0 can never be learned.",
-        )
+        hint = "Add a small weight everywhere: a cell of weight 0 can never be learned."
+        raise ParameterError("prior", f"be {size} positive weights, one for each cell", "", hint)
     return np.asarray(weights / weights.sum())
 
 
@@ -195,88 +161,39 @@ def _prior(size: int, prior: ArrayLike | None) -> Values:
 
 
 def halves(
-    n: int,
-    dependence: Dependence,
-    *,
-    groups: Sequence[object] | NDArray[np.generic] | None = None,
-    source: Source = noise.SYSTEM,
+    n: int, dependence: Dependence, *, groups: Groups = None, source: Source = noise.SYSTEM
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows that guess and the rows that check, drawn by chance, whole blocks together.
+    """Draw the rows that guess and the rows that check, whole blocks together.
 
-    Parameters
-    ----------
-    n
-        How many rows there are.
-    dependence
-        Rows must be independent, or come in blocks. Half of a Markov chain's rows know the other
-        half, and are no chain of the same eigenvalue: such parts must be given, far enough apart
-        that the checking rows concentrate whatever the training rows are.
-    groups
-        The block of each row, public; without it, blocks are runs of ``size`` rows.
-    source
-        Where chance comes from.
-
-    Examples
-    --------
-    >>> train, check = halves(6, Blocks(3))
-    >>> sorted([train.tolist(), check.tolist()])
-    [[0, 1, 2], [3, 4, 5]]
+    Rows must be independent, or come in blocks: the public ``groups``, or runs of equal length.
+    Half of a Markov chain's rows know the other half, and are no chain of the same eigenvalue: such
+    parts must be given, far enough apart that the checking rows concentrate whatever the training
+    rows are.
     """
-    if isinstance(dependence, Iid) and groups is None:
-        block = np.arange(n)
-    elif isinstance(dependence, (Iid, Blocks)):
-        block = _blocks(n, dependence, groups)
-    else:
+    if not isinstance(dependence, (Iid, Blocks)):
         raise ParameterError(
-            "training",
-            f"be given for {dependence.name} rows",
-            "",
-            "A random half would depend on the other half. Use {training} with rows far "
-            "from the others.",
-        )
+            "training", f"be given for {dependence.name} rows", "",
+            "A random half would depend on the other half. Use {training} with rows far from the "
+            "others.",
+        )  # fmt: skip
+    block = np.arange(n) // dependence.size
+    if groups is not None:
+        labels = np.asarray(groups)
+        if labels.shape != (n,):
+            must, got = f"name the block of each of {n} rows", f"an array of shape {labels.shape}"
+            raise ParameterError("groups", must, got, "Use {groups} with one label for each row.")
+        block = np.unique(labels, return_inverse=True)[1]
     many = int(block.max()) + 1 if n else 0
     if many < 2:
-        raise ParameterError(
-            "data",
-            "hold at least 2 independent blocks to be split",
-            f"{many}",
-            "Use {training} with rows of their own.",
-        )
+        must = "hold at least 2 independent blocks to be split"
+        raise ParameterError("data", must, f"{many}", "Use {training} with rows of their own.")
     chosen = np.zeros(many, bool)
-    chosen[_shuffled(many, source)[: many // 2]] = True
+    keys = np.frombuffer(source.bytes(16 * many), "<u8").reshape(2, many)
+    chosen[np.lexsort((keys[0], keys[1]))[: many // 2]] = True
     return np.flatnonzero(chosen[block]), np.flatnonzero(~chosen[block])
 
 
-def _blocks(
-    n: int, dependence: Dependence, groups: Sequence[object] | NDArray[np.generic] | None
-) -> NDArray[np.int64]:
-    if groups is None:
-        return np.arange(n) // (dependence.size if isinstance(dependence, Blocks) else 1)
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise ParameterError(
-            "groups",
-            f"name the block of each of {n} rows",
-            f"an array of shape {labels.shape}",
-            "Use {groups} with one label for each row.",
-        )
-    return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
-
-
-def _shuffled(many: int, source: Source) -> NDArray[np.int64]:
-    """Return the numbers below ``many`` in an order of chance."""
-    keys = np.frombuffer(source.bytes(16 * many), "<u8").reshape(2, many)
-    return np.lexsort((keys[0], keys[1]))
-
-
 # ---- Where guesses come from, and the rows that check them ---------------------------------------
-
-
-class Guesser(Protocol):
-    """Guesses a query's average without a look at the rows that check."""
-
-    def guess(self, query: Any, /) -> float:
-        """Return a number from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,10 +221,10 @@ class ByFunction:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The rows that check, and what guesses."""
+    """The rows that check, and what guesses without a look at them."""
 
     evidence: Cells | Rows
-    guesser: Guesser
+    guesser: Weights | Trained | ByFunction
 
     @classmethod
     def read(
@@ -319,81 +236,55 @@ class Parts:
         dependence: Dependence,
         prior: ArrayLike | None,
         training: object,
-        groups: Sequence[object] | NDArray[np.generic] | None,
+        groups: Groups,
         source: Source,
     ) -> Parts:
         cells = None if universe is None else Universe.read(universe)
         _consistent(guess, universe, prior, training, groups)
-        evidence = _evidence(data, cells)
+
+        def rows_of(data: object) -> Cells | Rows:
+            return Rows(data) if cells is None else Cells(cells, cells.codes(data))
+
+        evidence = rows_of(data)
         if callable(guess):
             return cls(evidence, ByFunction(guess))
         if guess == "weights" and cells is not None:
             return cls(evidence, Weights(cells.size, prior))
-        if training is not None:
-            return cls(evidence, Trained(_some(_evidence(training, cells))))
-        train, check = halves(evidence.n, dependence, groups=groups, source=source)
-        return cls(evidence.take(check), Trained(evidence.take(train)))
+        if training is None:
+            train, check = halves(evidence.n, dependence, groups=groups, source=source)
+            return cls(evidence.take(check), Trained(evidence.take(train)))
+        trained = Trained(rows_of(training))
+        if not trained.rows.n:
+            must, hint = "have at least one row", "Omit {training}."
+            raise ParameterError("training", must, "an empty table", hint, training=LEFT_OUT)
+        return cls(evidence, trained)
 
 
 def read_guess(guess: float) -> float:
     try:
         value = float(guess)
     except (TypeError, ValueError) as error:
-        raise ParameterTypeError(
-            "guess", "be a number", kind(guess), "Use {guess}.", guess=0.3
-        ) from error
+        must = "be a number"
+        raise ParameterTypeError("guess", must, kind(guess), "Use {guess}.", guess=0.3) from error
     if not -ROUNDING <= value <= 1 + ROUNDING:
         raise ParameterError("guess", "be between 0 and 1", f"{value:g}", "Use {guess}.", guess=0.3)
     return min(max(value, 0.0), 1.0)
-
-
-def _evidence(data: object, universe: Universe | None) -> Cells | Rows:
-    return Rows(data) if universe is None else Cells(universe, universe.codes(data))
-
-
-def _some(training: Cells | Rows) -> Cells | Rows:
-    if training.n:
-        return training
-    raise ParameterError(
-        "training", "have at least one row", "an empty table", "Omit {training}.", training=LEFT_OUT
-    )
 
 
 def _consistent(
     guess: object, universe: object, prior: object, training: object, groups: object
 ) -> None:
     if not callable(guess) and guess not in ("weights", "split"):
-        raise ParameterError(
-            "guess",
-            "be 'weights', 'split' or a function",
-            given(guess),
-            "Use {guess}.",
-            guess="split",
-        )
+        must = "be 'weights', 'split' or a function"
+        raise ParameterError("guess", must, given(guess), "Use {guess}.", guess="split")
     if guess == "weights" and universe is None:
-        raise ParameterError(
-            "universe",
-            "be given for the guess 'weights'",
-            "",
-            "Use {universe} for codes below 1000, a dict of categories for columns, or {guess}.",
-            universe=1000,
-            guess="split",
-        )
+        must = "be given for the guess 'weights'"
+        hint = "Use {universe} for codes below 1000, a dict of categories for columns, or {guess}."
+        raise ParameterError("universe", must, "", hint, universe=1000, guess="split")
     if guess != "weights" and prior is not None:
-        raise ParameterError(
-            "prior",
-            "be omitted unless the guess is 'weights'",
-            "",
-            "Omit {prior}.",
-            prior=LEFT_OUT,
-        )
+        must = "be omitted unless the guess is 'weights'"
+        raise ParameterError("prior", must, "", "Omit {prior}.", prior=LEFT_OUT)
     if guess != "split" and (training is not None or groups is not None):
         name = "training" if groups is None else "groups"
-        raise ParameterError(
-            name,
-            "be omitted unless the guess is 'split'",
-            "",
-            f"Omit {{{name}}}, or use {{guess}}.",
-            **{name: LEFT_OUT},
-            guess="split",
-        )
+        must, hint = "be omitted unless the guess is 'split'", f"Omit {{{name}}}, or use {{guess}}."
+        raise ParameterError(name, must, "", hint, **{name: LEFT_OUT}, guess="split")

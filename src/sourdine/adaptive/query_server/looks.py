@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, isqrt, log
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,9 +51,8 @@ def read_error(error: Number) -> float:
     """Return how near is near."""
     near = float(number(error, "error", above=0, most=1))
     if near < LEAST_ERROR:
-        raise ParameterError(
-            "error", f"be at least {LEAST_ERROR:g}", given(error), "Use {error}.", error=0.05
-        )
+        must = f"be at least {LEAST_ERROR:g}"
+        raise ParameterError("error", must, given(error), "Use {error}.", error=0.05)
     return near
 
 
@@ -66,18 +65,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    r"""The cells beyond a threshold :math:`\alpha` around a guess, within the query's range.
-
-    Examples
-    --------
-    >>> gaps = Gaps(guess=0.5, threshold=0.125)
-    >>> gaps.cell(0.9), gaps.cell(0.26)
-    (2, -1)
-    >>> gaps.ends(2), gaps.ends(-1)
-    ((0.875, 1.0), (0.125, 0.375))
-    >>> gaps.steps()
-    [1, 2, -1, -2]
-    """
+    r"""The cells beyond a threshold :math:`\alpha` around a guess, within the query's range."""
 
     guess: float
     threshold: float
@@ -105,18 +93,7 @@ class Gaps:
 
 
 class ToldCells:
-    """How often each cell was told, and the levels that the next one is charged for.
-
-    Examples
-    --------
-    >>> told, all_cells = ToldCells(), [Cell(1), Cell(-1), Cell(2)]
-    >>> told.levels(Cell(1), all_cells)
-    3
-    >>> for _ in range(9):
-    ...     told.add(Cell(1))
-    >>> [told.levels(cell, all_cells) for cell in all_cells]
-    [2, 21, 21]
-    """
+    """How often each cell was told, and the levels that the next one is charged for."""
 
     __slots__ = ("_counts",)
 
@@ -135,12 +112,8 @@ class ToldCells:
     def bound(self, cells: list[Cell], more: int) -> int:
         """Return the most that a cell can count for as the last of ``more`` surprises.
 
-        Parameters
-        ----------
-        cells
-            Those of a query from 0 to 1 with the guess 0; another guess has at most 4 more.
-        more
-            How many surprises come, whichever.
+        The cells are those of a query from 0 to 1 with the guess 0; another guess has at most 4
+        more.
         """
         fresh = [_fresh(cell) for cell in cells]
         told = self._counts.total() + more - 1
@@ -176,60 +149,19 @@ class LookQuestion:
     high: float = 1.0
 
 
-class Look(Protocol):
-    """What stands between the sample and an answer.
-
-    Of the sample, only the cell is ever told; all else follows from it and the question.
-    """
-
-    def demand(self) -> None:
-        """Raise if there may be no more looks; depends on answers alone."""
-
-    def cells(self, question: LookQuestion) -> list[Cell]:
-        """Return the cells that a surprise may be told as."""
-
-    def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the average is not near the guess; takes as long for yes as for no."""
-
-    def cell(self, question: LookQuestion) -> Cell:
-        """Return the cell of an average that surprised."""
-
-    def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the ends between which the answer says the sample's average is."""
-
-    def value(self, question: LookQuestion, cell: Cell | None) -> float:
-        """Return the value told."""
-
-    def learn(self, question: LookQuestion, cell: Cell) -> None:
-        """Move the hypothesis by what was told."""
-
-    def nats(self, answer: int) -> float:
-        """Return what the sample may have told by another account; inf if there is none."""
-
-
 class PlainLook:
     """A look without noise.
 
-    Parameters
-    ----------
-    evidence
-        The rows.
-    threshold
-        How near is near.
-    hypothesis
-        What learns from surprises; None if nothing does.
-    pace
-        Where a long step ends: this share of the cell beyond its near end, a half for its middle.
+    Of the sample, only the cell is ever told; all else follows from it and the question.
+
+    Surprises teach the hypothesis, if there is one. A long step ends at the share ``pace`` of the
+    cell beyond its near end, a half for its middle.
     """
 
     __slots__ = ("_divergence", "_most", "evidence", "hypothesis", "pace", "threshold")
 
     def __init__(
-        self,
-        evidence: Evidence,
-        threshold: float,
-        hypothesis: Weights | None,
-        pace: float = 0.5,
+        self, evidence: Evidence, threshold: float, hypothesis: Weights | None, pace: float = 0.5
     ) -> None:
         self.evidence, self.threshold, self.hypothesis = evidence, threshold, hypothesis
         self.pace = pace
@@ -241,9 +173,10 @@ class PlainLook:
             self._most = hypothesis.stock
 
     def demand(self) -> None:
-        """Demand nothing: looks are counted by the ledger alone."""
+        """Raise if there may be no more looks; here they are counted by the ledger alone."""
 
     def nats(self, answer: int) -> float:
+        """Return what the sample may have told by another account; inf if there is none."""
         return inf
 
     def cells(self, question: LookQuestion) -> list[Cell]:
@@ -253,7 +186,7 @@ class PlainLook:
         return [*map(Cell, steps), *(Cell(step, short=True) for step in short)]
 
     def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the average is further from the guess than the threshold."""
+        """Return whether the average is not near the guess; takes as long for yes as for no."""
         return abs(self._average(question) - question.guess) > self.threshold
 
     def cell(self, question: LookQuestion) -> Cell:
@@ -266,7 +199,7 @@ class PlainLook:
         return Cell(cell.steps, short=True)
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the cell's ends, or those around the guess."""
+        """Return the ends between which the answer says the sample's average is."""
         if cell is not None:
             return self._gaps(question).ends(cell.steps)
         low, high = question.guess - self.threshold, question.guess + self.threshold
@@ -343,15 +276,6 @@ class Costs:
     r"""What a search and a value cost where ``hard`` of each share a budget.
 
     Three quarters of epsilon go to the search, whose noise is the larger.
-
-    Examples
-    --------
-    >>> costs = Costs.share(ONE_GUARANTEE, hard=10)
-    >>> costs.search, costs.value, costs.pure
-    (Fraction(3, 40), Fraction(1, 40), Fraction(1, 1))
-    >>> costs = Costs.share(Concentrated(0.125, SUBSTITUTE), hard=10)
-    >>> round(float(costs.search), 6), round(float(costs.pure), 6)
-    (0.15, 2.0)
     """
 
     search: Fraction
@@ -364,8 +288,12 @@ class Costs:
         if isinstance(privacy, Guarantee) and privacy.is_pure:
             each = privacy.exact_epsilon() / hard
             return cls(each * 3 / 4, each / 4, hard)
-        rho = privacy.rho if isinstance(privacy, Concentrated) else _rho(privacy)
-        each = _root(rho / (5 * hard))
+        if isinstance(privacy, Concentrated):
+            rho = privacy.rho
+        else:
+            rho = Concentrated.rho_for(privacy.exact_epsilon(), privacy.delta)
+        square = rho / (5 * hard)  # its root is rounded down to 64 bits after the point
+        each = Fraction(isqrt((square.numerator << 128) // square.denominator), 1 << 64)
         return cls(3 * each, each, hard)
 
     @property
@@ -377,29 +305,15 @@ class Costs:
 class PrivateLook:
     """A look through noise.
 
-    Parameters
-    ----------
-    evidence
-        The rows, counted in the cells of a universe.
-    hypothesis
-        What learns from surprises.
-    threshold
-        How near is near.
-    privacy
-        The budget of the whole conversation, under ``SUBSTITUTE``.
-    hard
-        How many surprises it is divided by; planned from public numbers if left out, as many as
-        leave the noise of the search below half the threshold.
-    beta
-        A third is for noise beyond its bounds, a third for the account of privacy; the server's
-        ledger has the last third.
-    source
-        Where the noise comes from.
+    ``privacy`` is the budget of the whole conversation, under ``SUBSTITUTE``. It is divided by
+    ``hard`` surprises; if left out, by as many as leave the noise of the search below half the
+    threshold. A third of ``beta`` is for noise beyond its bounds, a third for the account of
+    privacy; the server's ledger has the last third.
     """
 
     __slots__ = (
-        "_beta", "_evidence", "_hypothesis", "_information", "_left", "_looks", "_rho", "_search",
-        "_source", "_threshold", "_value", "costs", "guarantee",
+        "_beta", "_evidence", "_hypothesis", "_information", "_looks", "_rho", "_search",
+        "_source", "_threshold", "_value", "costs", "guarantee", "left",
     )  # fmt: skip
 
     def __init__(
@@ -413,7 +327,7 @@ class PrivateLook:
         beta: Fraction,
         source: Source,
     ) -> None:
-        budget = _read(privacy)
+        budget = _budget(privacy)
         self._evidence, self._threshold, self._hypothesis = evidence, threshold, hypothesis
         self._beta, self._source = float(beta / 3), source
         most = _planned(budget, evidence.n, threshold, self._beta) if hard is None else hard
@@ -421,32 +335,24 @@ class PrivateLook:
         self.guarantee = budget if source.private else Guarantee.none(SUBSTITUTE)
         reach = round(Fraction(str(threshold)) * evidence.n * TICKS)
         self._search = AboveThreshold(
-            epsilon=self.costs.search,
-            queries=1,
-            threshold=reach,
-            sensitivity=TICKS,
+            epsilon=self.costs.search, queries=1, threshold=reach, sensitivity=TICKS,
             relation=SUBSTITUTE,
-        )
+        )  # fmt: skip
         self._value = Laplace(epsilon=self.costs.value, sensitivity=TICKS, relation=SUBSTITUTE)
         self._information = likely_loss(float(self.costs.pure), evidence.n, self._beta / 2)
         self._rho: int | None = None
-        self._left, self._looks = self.costs.hard, 0
-
-    @property
-    def left(self) -> int:
-        return self._left
+        self.left, self._looks = self.costs.hard, 0
 
     def demand(self) -> None:
         """Raise if all surprises are used up."""
-        if not self._left:
+        if not self.left:
             raise BudgetExceededError(
                 "surprises",
-                "Budget exceeded: all surprises that the privacy budget pays for "
-                f"({self.costs.hard}) are used.",
-                "",
-                "Nothing was answered. guess(query) still answers from the hypothesis, "
-                "without an interval.",
-            )
+                f"Budget exceeded: all surprises that the privacy budget pays for "
+                f"({self.costs.hard}) are used.", "",
+                "Nothing was answered. guess(query) still answers from the hypothesis, without an "
+                "interval.",
+            )  # fmt: skip
 
     def nats(self, answer: int) -> float:
         r"""Return :math:`I + \ln(i(i + 1) / \beta)` of the account of privacy."""
@@ -458,15 +364,13 @@ class PrivateLook:
         return [Cell(step) for step in range(-below, above + 1)]
 
     def surprises(self, question: LookQuestion) -> bool:
-        """Return whether the search has found what it waits for."""
         self._looks += 1
         guess = round(question.guess * self._evidence.n * TICKS)
         found = self.fires(abs(self._total(question) - guess))
-        self._left -= found
+        self.left -= found
         return found
 
     def cell(self, question: LookQuestion) -> Cell:
-        """Return the cell of the noisy average of a query that surprised."""
         ticks = self._evidence.n * TICKS
         average = self.disturbed(self._total(question)) / ticks
         inside = min(max(average, question.low), question.high)
@@ -491,13 +395,20 @@ class PrivateLook:
         return noise.laplace_around(total, self._value.scale, source=self._source)
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:
-        """Return the ends of the average behind the answer, but for a chance of the noise."""
-        off = self._threshold + self._search_error() if cell is None else self._value_error()
+        """Return the ends, which hold but for a chance of the noise."""
+        n, beta = self._evidence.n, self._beta / 3
+        if cell is None:
+            i = self._looks
+            rho = laplace_error(self._search.threshold_scale, beta / self.costs.hard)
+            nu = laplace_error(self._search.query_scale, beta / (i * (i + 1)))
+            off = self._threshold + ((rho + nu + 2) / (n * TICKS) + HALF_TICK)
+        else:
+            noisy = laplace_error(self._value.scale, beta / self.costs.hard)
+            off = noisy / (n * TICKS) + HALF_TICK + self._threshold / 4
         middle = self.value(question, cell)
         return max(middle - off, question.low), min(middle + off, question.high)
 
     def value(self, question: LookQuestion, cell: Cell | None) -> float:
-        """Return the middle of the cell, or the guess."""
         if cell is None:
             return question.guess
         middle = question.guess + cell.steps * self._threshold / 2
@@ -511,20 +422,9 @@ class PrivateLook:
             self._hypothesis.move(self._hypothesis.tilt(question.query, target))
 
     def _reach(self, question: LookQuestion) -> tuple[int, int]:
-        below, above = question.guess - question.low, question.high - question.guess
-        return max(0, round(2 * below / self._threshold)), max(
-            0, round(2 * above / self._threshold)
-        )
-
-    def _search_error(self) -> float:
-        i = self._looks
-        rho = laplace_error(self._search.threshold_scale, self._beta / 3 / self.costs.hard)
-        nu = laplace_error(self._search.query_scale, self._beta / 3 / (i * (i + 1)))
-        return (rho + nu + 2) / (self._evidence.n * TICKS) + HALF_TICK
-
-    def _value_error(self) -> float:
-        off = laplace_error(self._value.scale, self._beta / 3 / self.costs.hard)
-        return off / (self._evidence.n * TICKS) + HALF_TICK + self._threshold / 4
+        gaps = question.guess - question.low, question.high - question.guess
+        below, above = (max(0, round(2 * gap / self._threshold)) for gap in gaps)
+        return below, above
 
 
 def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: float) -> int:
@@ -538,53 +438,27 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
 
     most = largest(lambda hard: error(hard) <= threshold / 2)
     if not most:
-        raise ParameterError(
-            "error",
-            f"be at least {2 * error(1):.3g} for this privacy and {n} rows",
-            f"{threshold:g}",
-            "The noise of a single surprise would hide it. Use a larger error or a larger "
-            "epsilon, or {hard} to accept this.",
-            hard=1,
+        must = f"be at least {2 * error(1):.3g} for this privacy and {n} rows"
+        hint = (
+            "The noise of a single surprise would hide it. Use a larger error or a larger epsilon, "
+            "or {hard} to accept this."
         )
+        raise ParameterError("error", must, f"{threshold:g}", hint, hard=1)
     return most
 
 
 ONE_GUARANTEE = Guarantee(1, relation=SUBSTITUTE)
 
 
-def _read(privacy: object) -> Guarantee | Concentrated:
+def _budget(privacy: object) -> Guarantee | Concentrated:
+    hint, tries = "Use {privacy}.", {"privacy": ONE_GUARANTEE}
     if not isinstance(privacy, (Guarantee, Concentrated)):
-        raise ParameterTypeError(
-            "privacy",
-            "be a Guarantee or Concentrated",
-            kind(privacy),
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        must = "be a Guarantee or Concentrated"
+        raise ParameterTypeError("privacy", must, kind(privacy), hint, **tries)
     if privacy.relation is not SUBSTITUTE:
-        raise ParameterError(
-            "privacy",
-            "be under SUBSTITUTE, since the number of rows is public",
-            privacy.relation.name,
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        must = "be under SUBSTITUTE, since the number of rows is public"
+        raise ParameterError("privacy", must, privacy.relation.name, hint, **tries)
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
     if nothing or (isinstance(privacy, Guarantee) and not privacy.is_private):
-        raise ParameterError(
-            "privacy",
-            "be finite and above 0",
-            str(privacy),
-            "Use {privacy}.",
-            privacy=ONE_GUARANTEE,
-        )
+        raise ParameterError("privacy", "be finite and above 0", str(privacy), hint, **tries)
     return privacy
-
-
-def _rho(privacy: Guarantee) -> Fraction:
-    return Concentrated.rho_for(privacy.exact_epsilon(), privacy.delta)
-
-
-def _root(x: Fraction) -> Fraction:
-    """Return the square root, rounded down to 64 bits after the point."""
-    return Fraction(isqrt((x.numerator << 128) // x.denominator), 1 << 64)

@@ -13,14 +13,13 @@ import numpy as np
 
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate, counted
 from sourdine.adaptive.information import largest
-from sourdine.adaptive.ledger.dependence import Blocks, Dependence, Iid
-from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.dependence import Blocks, Iid
+from sourdine.adaptive.ledger.ledger import TranscriptLedger, read_dependence
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.adaptive.query_server import facts
 from sourdine.adaptive.query_server.evidence import Cells
 from sourdine.adaptive.query_server.guesses import Parts, Trained, Weights, read_guess
 from sourdine.adaptive.query_server.looks import (
-    Look,
     LookQuestion,
     PlainLook,
     PrivateLook,
@@ -34,15 +33,16 @@ from sourdine.results.release import beta_of
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from fractions import Fraction
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.adaptive.ledger.transaction import Turn
     from sourdine.adaptive.queries import Query, Values
-    from sourdine.adaptive.query_server.evidence import Evidence
     from sourdine.adaptive.query_server.facts import Fact
+    from sourdine.adaptive.query_server.guesses import Groups
     from sourdine.adaptive.query_server.looks import Cell, Ends
     from sourdine.exact import Number
     from sourdine.noise import Source
@@ -52,63 +52,29 @@ if TYPE_CHECKING:
 # ---- The terms of a server, and which of them go together ----------------------------------------
 
 
-def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
-    """Return how the rows depend on each other: what is declared, or the ledger's own."""
-    if declared is not None and not isinstance(declared, Dependence):
-        raise ParameterTypeError(
-            "dependence",
-            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
-            kind(declared),
-            "Use {dependence}.",
-            dependence=Iid(),
-        )
-    if ledger is None:
-        return Iid() if declared is None else declared
-    if not isinstance(ledger, TranscriptLedger):
-        raise ParameterTypeError(
-            "ledger", "be a TranscriptLedger", kind(ledger), "Omit {ledger}.", ledger=LEFT_OUT
-        )
-    if declared is not None and declared.facts() != ledger.dependence.facts():
-        raise ParameterError(
-            "dependence",
-            f"be that of the ledger, {ledger.dependence.facts()}",
-            f"{declared.facts()}",
-            "Omit {dependence}.",
-            dependence=LEFT_OUT,
-        )
-    return ledger.dependence
-
-
-def with_groups(
-    dependence: Dependence, groups: Sequence[object] | NDArray[np.generic] | None, declared: object
+def dependence_of(
+    declared: Dependence | None, ledger: TranscriptLedger | None, groups: Groups
 ) -> Dependence:
-    """Return the dependence of rows in groups: blocks of the largest one if nothing is declared."""
+    """Return how the rows depend on each other: as declared, as the ledger has it, or in groups."""
+    dependence = read_dependence(declared)
+    if ledger is not None:
+        if not isinstance(ledger, TranscriptLedger):
+            must, hint = "be a TranscriptLedger", "Omit {ledger}."
+            raise ParameterTypeError("ledger", must, kind(ledger), hint, ledger=LEFT_OUT)
+        if declared is not None and declared.facts() != ledger.dependence.facts():
+            must, got = f"be that of the ledger, {ledger.dependence.facts()}", f"{declared.facts()}"
+            hint = "Omit {dependence}."
+            raise ParameterError("dependence", must, got, hint, dependence=LEFT_OUT)
+        dependence = ledger.dependence
     if groups is None:
         return dependence
     largest = int(np.unique(np.asarray(groups), return_counts=True)[1].max(initial=1))
     size = dependence.size if isinstance(dependence, Blocks) else 1
-    if size < largest and declared is not None:
-        raise ParameterError(
-            "dependence",
-            f"be Blocks of at least the largest group, {largest} rows",
-            f"{dependence.facts()}",
-            "Use {dependence}, or omit it.",
-            dependence=Blocks(largest),
-        )
+    if size < largest and (declared or ledger) is not None:
+        must = f"be Blocks of at least the largest group, {largest} rows"
+        got, hint = f"{dependence.facts()}", "Use {dependence}, or omit it."
+        raise ParameterError("dependence", must, got, hint, dependence=Blocks(largest))
     return Blocks(max(size, largest))
-
-
-def splits_once(guess: object, training: object, ledger: TranscriptLedger | None) -> None:
-    """Refuse halves drawn anew over rows that a ledger has seen before."""
-    if guess == "split" and training is None and ledger is not None:
-        raise ParameterError(
-            "ledger",
-            "be omitted for the guess 'split', unless {training} is given",
-            "",
-            "The rows would be split again, and rows that trained the guess would check "
-            "it. Omit {ledger}, or use a ledger of the other rows.",
-            ledger=LEFT_OUT,
-        )
 
 
 def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> Fraction:
@@ -116,89 +82,48 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     if ledger is None:
         return beta_of(0.95 if confidence is None else confidence)
     if confidence is not None and beta_of(confidence) != ledger.beta:
-        raise ParameterError(
-            "confidence",
-            f"be that of the ledger, {float(1 - ledger.beta):g}",
-            given(confidence),
-            "Omit {confidence}.",
-            confidence=LEFT_OUT,
-        )
+        must, hint = f"be that of the ledger, {float(1 - ledger.beta):g}", "Omit {confidence}."
+        raise ParameterError("confidence", must, given(confidence), hint, confidence=LEFT_OUT)
     return ledger.beta
 
 
-def some_rows(n: int) -> int:
-    if n < 1:
-        raise ParameterError("rows", "hold at least one row", "", "Pass the rows to ask about.")
-    return n
-
-
-def counts_these(ledger: TranscriptLedger, n: int) -> None:
-    """Refuse a ledger of other rows."""
-    if ledger.n != n:
-        raise ParameterError(
-            "ledger",
-            f"have the {n} rows that check answers",
-            f"{ledger.n}",
-            f"Use TranscriptLedger({n}).",
-        )
+def with_hypothesis(
+    parts: Parts, name: str, must: str, hint: str, **tries: object
+) -> tuple[Cells, Weights]:
+    """Return the cells and the hypothesis about them, or refuse what needs one."""
+    if isinstance(parts.guesser, Weights) and isinstance(parts.evidence, Cells):
+        return parts.evidence, parts.guesser
+    raise ParameterError(name, must, "", hint, universe=1000, **tries)
 
 
 def private_terms(
-    evidence: object, hypothesis: Weights | None, dependence: Dependence, ledger: object
+    parts: Parts, dependence: Dependence, ledger: TranscriptLedger | None
 ) -> tuple[Cells, Weights]:
     """Return what a private look needs, or refuse what does not go with privacy."""
-    if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError(
-            "privacy",
-            "be used with the guess 'weights'",
-            "",
-            "Use {universe}, and omit {guess}.",
-            universe=1000,
-            guess=LEFT_OUT,
-        )
+    must, hint = "be used with the guess 'weights'", "Use {universe}, and omit {guess}."
+    told = with_hypothesis(parts, "privacy", must, hint, guess=LEFT_OUT)
     if not isinstance(dependence, Iid):
-        raise ParameterError(
-            "dependence",
-            "be Iid() if privacy is given",
-            dependence.name,
-            "The accounting of privacy is proved for independent rows. Use {dependence}.",
-            dependence=Iid(),
-        )
+        must = "be Iid() if privacy is given"
+        hint = "The accounting of privacy is proved for independent rows. Use {dependence}."
+        raise ParameterError("dependence", must, dependence.name, hint, dependence=Iid())
     if ledger is not None:
         raise ParameterError(
-            "ledger",
-            "be omitted if privacy is given",
-            "",
-            "The probability of a miss is divided between accounts. Omit {ledger}, and "
-            "use {confidence} instead.",
-            ledger=LEFT_OUT,
-            confidence=0.95,
-        )
-    return evidence, hypothesis
+            "ledger", "be omitted if privacy is given", "",
+            "The probability of a miss is divided between accounts. Omit {ledger}, and use "
+            "{confidence} instead.", ledger=LEFT_OUT, confidence=0.95,
+        )  # fmt: skip
+    return told
 
 
-def volunteer_terms(
-    evidence: object, hypothesis: Weights | None, privacy: object
-) -> tuple[Cells, Weights]:
+def volunteer_terms(parts: Parts, privacy: object) -> tuple[Cells, Weights]:
     """Return what facts are told of, or refuse a server that has no hypothesis to better."""
-    if hypothesis is None or not isinstance(evidence, Cells):
-        raise ParameterError(
-            "volunteer",
-            "be omitted unless the guess is 'weights'",
-            "",
-            "Omit {volunteer}, or use {universe}.",
-            volunteer=LEFT_OUT,
-            universe=1000,
-        )
+    must, hint = "be omitted unless the guess is 'weights'", "Omit {volunteer}, or use {universe}."
+    told = with_hypothesis(parts, "volunteer", must, hint, volunteer=LEFT_OUT)
     if privacy is not None:
-        raise ParameterError(
-            "volunteer",
-            "be omitted if privacy is given",
-            "",
-            "Facts are told without noise. Omit {volunteer}.",
-            volunteer=LEFT_OUT,
-        )
-    return evidence, hypothesis
+        hint = "Facts are told without noise. Omit {volunteer}."
+        must = "be omitted if privacy is given"
+        raise ParameterError("volunteer", must, "", hint, volunteer=LEFT_OUT)
+    return told
 
 
 # ---- What can still be asked ---------------------------------------------------------------------
@@ -224,36 +149,6 @@ class Left(Displayable):
         return Sheet(notes=[("remaining", f"{surprises} surprises, or {nods} nods")])
 
 
-def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
-    """Return what can be asked before the next half-width passes an error.
-
-    Parameters
-    ----------
-    error
-        The half-width.
-    ledger
-        What was told so far.
-    levels
-        Given a number of further surprises, among how many levels the last counts at most.
-    """
-    spent = ledger.spent
-
-    def fits(surprises: int, nods: int) -> bool:
-        told = Spent(
-            spent.answers + 2 * surprises + nods,
-            spent.yes + surprises,
-            spent.no + nods,
-            spent.value_bits + surprises * log2(levels(surprises)),
-            spent.claims + 2 * surprises + nods,
-        )
-        return ledger.halfwidth_after(told) <= error
-
-    return Left(
-        largest(lambda m: fits(m, 0) and fits(m - 1, 1)),
-        largest(lambda m: fits(0, m) and fits(1, m - 1)),
-    )
-
-
 # ---- What is proved, and apart from it what was tried --------------------------------------------
 
 
@@ -273,13 +168,12 @@ class ServerReport(Displayable):
     attacks: Mapping[str, float]
 
     def sheet(self) -> Sheet:
-        proved: Sequence[tuple[str, str]] = [("proved", "nothing was asked yet")]
+        notes = [("proved", "nothing was asked yet")]
         if self.certificate is not None:
-            proved = self.certificate.sheet().notes
-        tried = ", ".join(f"{name} {error:.4g}" for name, error in self.attacks.items())
-        return Sheet(
-            notes=[*proved, *([("tried", f"{tried}; this proves nothing")] if tried else [])]
-        )
+            notes = [*self.certificate.sheet().notes]
+        if tried := ", ".join(f"{name} {error:.4g}" for name, error in self.attacks.items()):
+            notes.append(("tried", f"{tried}; this proves nothing"))
+        return Sheet(notes=notes)
 
 
 def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> ServerReport:
@@ -303,18 +197,12 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> S
     """
     if not isinstance(getattr(server, "answers", None), int):
         raise ParameterTypeError("server", "be a QueryServer", kind(server), "Call report(server).")
-    if attacks is not None and not _errors(attacks):
-        raise ParameterTypeError(
-            "attacks",
-            "be a dict of the largest error by name",
-            kind(attacks),
-            "Call report(server, {'overfitting': 0.013}).",
-        )
-    return ServerReport(server.certificate() if server.answers else None, attacks or {})
-
-
-def _errors(attacks: object) -> bool:
-    return isinstance(attacks, Mapping) and all(isinstance(x, Real) for x in attacks.values())
+    named = {} if attacks is None else attacks
+    if not isinstance(named, Mapping) or not all(isinstance(x, Real) for x in named.values()):
+        must = "be a dict of the largest error by name"
+        hint = "Call report(server, {'overfitting': 0.013})."
+        raise ParameterTypeError("attacks", must, kind(attacks), hint)
+    return ServerReport(server.certificate() if server.answers else None, named)
 
 
 # ---- The query server: ten thousand adaptive questions to one sample, each with ends that hold ---
@@ -421,43 +309,52 @@ class QueryServer:
         ledger: TranscriptLedger | None = None,
         prior: ArrayLike | None = None,
         training: Any = None,
-        groups: Sequence[object] | NDArray[np.generic] | None = None,
+        groups: Groups = None,
         privacy: Guarantee | Concentrated | None = None,
         hard: int | None = None,
         volunteer: Number | None = None,
         source: Source = SYSTEM,
     ) -> None:
-        _gives_bytes(source)
+        if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
+            must, got = "be a source of random bytes", kind(source)
+            hint = "Omit {source}, or use SeededSource(1) for an experiment."
+            raise ParameterTypeError("source", must, got, hint, source=LEFT_OUT)
         self.error = read_error(error)
-        kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
-        splits_once(guess, training, ledger)
+        rows_are = dependence_of(dependence, ledger, groups)
+        if guess == "split" and training is None and ledger is not None:
+            raise ParameterError(
+                "ledger", "be omitted for the guess 'split', unless {training} is given", "",
+                "The rows would be split again, and rows that trained the guess would check it. "
+                "Omit {ledger}, or use a ledger of the other rows.", ledger=LEFT_OUT,
+            )  # fmt: skip
         parts = Parts.read(
-            data, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
-            source=source,
+            data, universe, guess, dependence=rows_are, prior=prior, training=training,
+            groups=groups, source=source,
         )  # fmt: skip
-        self._evidence: Evidence = parts.evidence
-        self._guesser = parts.guesser
+        self._evidence, self._guesser, n = parts.evidence, parts.guesser, parts.evidence.n
         self.beta = agreed_beta(confidence, ledger)
+        if ledger is not None and ledger.n != n:
+            must, hint = f"have the {n} rows that check answers", f"Use TranscriptLedger({n})."
+            raise ParameterError("ledger", must, f"{ledger.n}", hint)
+        if n < 1:
+            raise ParameterError("rows", "hold at least one row", "", "Pass the rows to ask about.")
         share = self.beta if privacy is None else self.beta / 3
-        self._volunteered = self._most_bits = 0.0
-        self.ledger = ledger or TranscriptLedger(
-            some_rows(parts.evidence.n), confidence=1 - share, dependence=kind
-        )
-        counts_these(self.ledger, parts.evidence.n)
-        hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
+        self.ledger = ledger or TranscriptLedger(n, confidence=1 - share, dependence=rows_are)
+        self.volunteered = self._most_bits = 0.0
         self.facts: tuple[Fact, ...] = ()
         if volunteer is not None:
             most = float(positive(volunteer, "volunteer", example=500))
-            told = volunteer_terms(parts.evidence, hypothesis, privacy or hard)
+            told = volunteer_terms(parts, privacy or hard)
             self.facts = tuple(facts.volunteer(*told, self.error, most, self._told))
-            self._most_bits = self._volunteered
+            self._most_bits = self.volunteered
+        hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         pace = facts.PACE if any(fact.kind != "cells" for fact in self.facts) else 0.5
-        self._look: Look = PlainLook(parts.evidence, self.error, hypothesis, pace)
+        self._look: PlainLook | PrivateLook
+        self._look = PlainLook(parts.evidence, self.error, hypothesis, pace)
         if privacy is not None or hard is not None:
-            counted = private_terms(parts.evidence, hypothesis, kind, ledger)
             self._look = PrivateLook(
-                *counted, threshold=self.error, privacy=privacy, hard=hard, beta=self.beta,
-                source=source,
+                *private_terms(parts, rows_are, ledger), threshold=self.error, privacy=privacy,
+                hard=hard, beta=self.beta, source=source,
             )  # fmt: skip
         self._tally, self._lock = ToldCells(), Lock()
         self.answers, self.hard = 0, 0
@@ -467,11 +364,6 @@ class QueryServer:
     def bits(self) -> float:
         """The bits told so far, by all who use the ledger."""
         return self.ledger.bits
-
-    @property
-    def volunteered(self) -> float:
-        """The bits of them that were told unasked, by this server."""
-        return self._volunteered
 
     @property
     def most_hard(self) -> int | None:
@@ -484,13 +376,8 @@ class QueryServer:
     def hypothesis(self) -> Values:
         """The law over the universe that answers so far have led to; of public things alone."""
         if not isinstance(self._guesser, Weights):
-            raise ParameterError(
-                "guess",
-                "be 'weights' to have a hypothesis",
-                "",
-                "Use {guess}.",
-                guess="weights",
-            )
+            must = "be 'weights' to have a hypothesis"
+            raise ParameterError("guess", must, "", "Use {guess}.", guess="weights")
         return self._guesser.law.copy()
 
     @property
@@ -500,7 +387,8 @@ class QueryServer:
 
     def guess(self, query: Query) -> float:
         """Return the guess of a query; costs nothing, looks at nothing, promises nothing."""
-        return self._guesser.guess(self._evidence.read(query))
+        read: Any = self._evidence.read(query)
+        return self._guesser.guess(read)
 
     def answer(self, query: Query) -> float:
         """Return the value of an answer alone."""
@@ -523,12 +411,15 @@ class QueryServer:
             from it.
         """
         with self._lock:
-            read = self._evidence.read(query)
-            question = LookQuestion(read, self._guess(read, guess), *self._evidence.span(read))
+            read: Any = self._evidence.read(query)
+            if guess is None or isinstance(self._guesser, Trained):
+                own = self._guesser.guess(read)  # what is wrong with a query shows in training
+            mine = own if guess is None else read_guess(guess)
+            question = LookQuestion(read, mine, *self._evidence.span(read))
             self._look.demand()
             cells = self._look.cells(question)
-            if not cells:
-                return self._certain(question)
+            if not cells:  # it cannot surprise: the query's range says it all
+                return self._counted(mine, question.low, question.high, 0.0)
 
             def look(turn: Turn) -> tuple[float, bool, float]:
                 turn.require(self._evidence.n)
@@ -546,7 +437,11 @@ class QueryServer:
                 bits += self.ledger.turn(lambda turn: turn.value(levels, "gap"))
                 self.hard += 1
                 self._tally.add(cell)
-            answer = self._answer(question, cell, nats, bits)
+            lower, upper = self._ends(*self._look.known(question, cell), nats)
+            answer = self._counted(
+                self._look.value(question, cell), max(lower, question.low),
+                min(upper, question.high), bits, "hypothesis" if cell is None else "data",
+            )  # fmt: skip
             if cell is not None and guess is None:
                 self._look.learn(question, cell)
             return answer
@@ -564,9 +459,9 @@ class QueryServer:
                 f"at most {self._most_bits:.3g} bits were told before any of them, by the ledger's "
                 f"union bound over transcripts; {rows}"
             )
-            if self._volunteered:
+            if self.volunteered:
                 unasked = counted(len(self.facts), "fact")
-                how += f"; {self._volunteered:.3g} of them unasked, in {unasked}"
+                how += f"; {self.volunteered:.3g} of them unasked, in {unasked}"
         return Certificate(self._widest, float(self.beta), self.answers, how)
 
     @property
@@ -593,8 +488,22 @@ class QueryServer:
 
     def _until(self, goal: Fraction | None) -> Left:
         cells, left = self._look.cells(LookQuestion(None, 0.0)), Left(None, None)
+        spent = self.ledger.spent
+
+        def fits(surprises: int, nods: int) -> bool:
+            levels = self._tally.bound(cells, surprises)
+            asked = 2 * surprises + nods
+            told = Spent(
+                spent.answers + asked, spent.yes + surprises, spent.no + nods,
+                spent.value_bits + surprises * log2(levels), spent.claims + asked,
+            )  # fmt: skip
+            return goal is None or self.ledger.halfwidth_after(told) <= goal
+
         if goal is not None and cells:
-            left = left_until(goal, self.ledger, lambda more: self._tally.bound(cells, more))
+            left = Left(
+                largest(lambda m: fits(m, 0) and fits(m - 1, 1)),
+                largest(lambda m: fits(0, m) and fits(1, m - 1)),
+            )
         if not isinstance(self._look, PrivateLook):
             return left
         most = self._look.left
@@ -616,18 +525,10 @@ class QueryServer:
                 if self.ledger.halfwidth_after(after) > self.ledger.limit:
                     return False
             if levels > 1:
-                self._volunteered += turn.unlikely(1 / levels, "fact")
+                self.volunteered += turn.unlikely(1 / levels, "fact")
             return True
 
         return self.ledger.turn(tell)
-
-    def _guess(self, query: Any, given: float | None) -> float:
-        """Return the guess given, or the server's; what is wrong with a query shows in training."""
-        if given is None:
-            return self._guesser.guess(query)
-        if isinstance(self._guesser, Trained):
-            self._guesser.guess(query)
-        return read_guess(given)
 
     def _afford(self, turn: Turn, cells: list[Cell]) -> None:
         """Refuse a look whose dearest answer would not fit, before there is one."""
@@ -635,35 +536,19 @@ class QueryServer:
         surprise = turn.spent.bit(answer=True).value(self._tally.dearest(cells))
         after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(answer=False))))
         if limit is not None and after > limit:
-            raise BudgetExceededError(
-                "the next half-width",
-                f"Budget exceeded: the half-width after a surprise would be {after:.4g}, above "
-                f"the limit of {float(limit):g}.",
-                f"{after:.4g}",
-                "Nothing was answered. guess(query) still answers, without an interval.",
+            must = (
+                f"Budget exceeded: the half-width after a surprise would be {after:.4g}, above the "
+                f"limit of {float(limit):g}."
             )
+            hint = "Nothing was answered. guess(query) still answers, without an interval."
+            raise BudgetExceededError("the next half-width", must, f"{after:.4g}", hint)
 
-    def _answer(
-        self, question: LookQuestion, cell: Cell | None, nats: float, bits: float
+    def _counted(
+        self, value: float, lower: float, upper: float, bits: float, source: str = "hypothesis"
     ) -> AdaptiveAnswer:
-        value = self._look.value(question, cell)
-        lower, upper = self._ends(*self._look.known(question, cell), nats)
-        ends = max(lower, question.low), min(upper, question.high)
-        return self._counted(
-            AdaptiveAnswer(value, *ends, bits, "hypothesis" if cell is None else "data")
-        )
-
-    def _certain(self, question: LookQuestion) -> AdaptiveAnswer:
-        """Return the answer to a query that cannot surprise: its range says it all."""
-        return self._counted(
-            AdaptiveAnswer(question.guess, question.low, question.high, 0.0, "hypothesis")
-        )
-
-    def _counted(self, answer: AdaptiveAnswer) -> AdaptiveAnswer:
         self.answers += 1
-        off = max(answer.value - answer.lower, answer.upper - answer.value)
-        self._widest = max(self._widest, off)
-        return answer
+        self._widest = max(self._widest, value - lower, upper - value)
+        return AdaptiveAnswer(value, lower, upper, bits, source)
 
     def _ends(self, low: float, high: float, nats: float) -> Ends:
         """Return the ends of the truth, given those of the sample's average."""
@@ -672,14 +557,3 @@ class QueryServer:
             width = dependence.width(n, nats)
             return low - width, high + width
         return dependence.interval(low, n, nats)[0], dependence.interval(high, n, nats)[1]
-
-
-def _gives_bytes(source: object) -> None:
-    if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
-        raise ParameterTypeError(
-            "source",
-            "be a source of random bytes",
-            kind(source),
-            "Omit {source}, or use SeededSource(1) for an experiment.",
-            source=LEFT_OUT,
-        )

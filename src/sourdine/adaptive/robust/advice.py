@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- How much memory the choices of `sourdine.adaptive.robust.advice.advise` take, in bytes
-# -------------
+# ---- How much memory the choices of `advise` take, in bytes --------------------------------------
 #
 # Each formula is that of the theorem behind the choice, evaluated; where a sketch must be right at
 # all :math:`T` steps with probability :math:`1 - \beta`, its chance to fail at one is
@@ -42,11 +41,6 @@ def hll_bytes(error: float, beta: float) -> int:
     A power of two with :math:`1.04\,z_{\delta/2}/\sqrt m \le \alpha`, its standard error times the
     normal quantile: its error is close to normal. (That a keyed sketch keeps its law is proved;
     this size of it is an approximation, 3 in 2000 for 1 in 1000 at 16 registers.)
-
-    Examples
-    --------
-    >>> hll_bytes(0.25, 0.05), hll_bytes(0.02, 0.05)
-    (128, 16384)
     """
     from scipy.special import ndtri
 
@@ -58,11 +52,6 @@ def ams_bytes(error: float, beta: float) -> int:
     r"""Return the counters of a tug-of-war sketch, eight bytes each.
 
     :math:`2 e^{-r(\epsilon^2/4 - \epsilon^3/6)} \le \delta` rows (Achlioptas 2003).
-
-    Examples
-    --------
-    >>> ams_bytes(0.1875, 0.01)
-    5512
     """
     return 8 * ceil(log(2 / beta) / (error**2 / 4 - error**3 / 6))
 
@@ -77,11 +66,6 @@ def flips_needed(growth: float, error: float) -> int:
     \alpha/2`; each change multiplies it by :math:`1 + \alpha/2` and more; and the last is within
     :math:`e` of a value :math:`g` times that of the first. The bound is reached. *Checked by*
     ``test_the_flips_of_a_rising_value``.
-
-    Examples
-    --------
-    >>> flips_needed(1e10, 0.25)
-    197
     """
     e = error / 5
     return 1 + floor(log(growth * (1 + e) / (1 - e)) / log(1 + error / 2))
@@ -105,8 +89,7 @@ def reservoir_bytes(error: float, beta: float, universe: int) -> int:
     return 8 * ceil(2 * (log(universe) + log(2 / beta)) / error**2)
 
 
-# ---- The choices that `sourdine.adaptive.robust.advice.advise` compares, with their memory and
-# standing -
+# ---- The choices that `advise` compares, with their memory and standing --------------------------
 #
 # A standing is *proved* (a theorem), *survived attacks* (those of `sourdine.adaptive.attacks`, and
 # no theorem), or *broken* (one of them succeeds).
@@ -149,77 +132,61 @@ def _table(need: Need, note: str = "no randomness, nothing to find out") -> Cand
     return Candidate("exact table", table_bytes(need.universe), PROVED, note)
 
 
-def _looks(largest: float, factor: float) -> int:
+def _looks(leap: float, factor: float) -> int:
     """Return the looks of an answer whose value may have leapt from one end to the other."""
-    return 2 + ceil(log(largest) / log(factor))
+    return max(STEADY, 2 + ceil(log(leap) / log(factor)))
 
 
 def _median(
     need: Need, one: Callable[[float, float], int], what: str, leap: float = 1
 ) -> Candidate:
     """Return the private median with as many copies as its proof needs."""
-    looks = max(STEADY, _looks(leap, (1 + need.error / 4) ** WINDOW))
+    looks = _looks(leap, (1 + need.error / 4) ** WINDOW)
     copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, method="exponential")
     memory = copies * one(0.75 * need.error, WRONG)
     note = f"Robust, dp-median: {shown(copies, 1)} copies, {looks} looks for each answer"
     return Candidate(f"private median of {what}", memory, PROVED, note)
 
 
-def _survived(need: Need, answers: int, choice: Candidate) -> list[Candidate]:
+def _survived(need: Need, answers: int, name: str, memory: int, note: str) -> list[Candidate]:
     """Return a choice that was attacked for ``answers`` answers, where those are enough."""
-    return [choice] if need.steps <= answers else []
+    return [Candidate(name, memory, SURVIVED, note)] if need.steps <= answers else []
 
 
-def _distinct_insertions(need: Need) -> list[Candidate]:
+def _distinct(need: Need, model: str) -> list[Candidate]:
     one = hll_bytes(need.error, need.beta / need.steps)
-    return [
-        Candidate("bitset", bitset_bytes(need.universe), PROVED, "exact"),
-        Candidate(
-            "keyed HyperLogLog",
-            one,
-            PROVED,
-            "repeated items change nothing, new ones hash afresh: Keyed, with a secret key",
-        ),
-        Candidate("HyperLogLog", one, BROKEN, "known hash: 320,000 chosen items read as 20,138"),
-    ]
-
-
-def _distinct_subsets(need: Need) -> list[Candidate]:
-    one = hll_bytes(need.error, need.beta / need.steps)
-    few = 32 * hll_bytes(0.75 * need.error, WRONG)
-    note = "Robust, epsilon0=1.5: 2048 subset queries"
-    return [
-        Candidate("bitset", bitset_bytes(need.universe), PROVED, "exact"),
-        _median(need, hll_bytes, "salted HyperLogLogs", need.universe),
-        *_survived(need, 2048, Candidate("32 salted HyperLogLogs", few, SURVIVED, note)),
-        Candidate(
-            "keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.41 to 2.16 of the truth"
-        ),
-    ]
-
-
-def _distinct_turnstile(need: Need) -> list[Candidate]:
+    bitset = Candidate("bitset", bitset_bytes(need.universe), PROVED, "exact")
+    if model == "insertions":
+        note = "repeated items change nothing, new ones hash afresh: Keyed, with a secret key"
+        public = "known hash: 320,000 chosen items read as 20,138"
+        keyed = Candidate("keyed HyperLogLog", one, PROVED, note)
+        return [bitset, keyed, Candidate("HyperLogLog", one, BROKEN, public)]
+    if model == "subset":
+        few = 32 * hll_bytes(0.75 * need.error, WRONG)
+        survived = "Robust, epsilon0=1.5: 2048 subset queries"
+        note = "8192 subset queries: 0.41 to 2.16 of the truth"
+        return [
+            bitset,
+            _median(need, hll_bytes, "salted HyperLogLogs", need.universe),
+            *_survived(need, 2048, "32 salted HyperLogLogs", few, survived),
+            Candidate("keyed HyperLogLog", one, BROKEN, note),
+        ]
     return [_table(need, "HyperLogLog cannot delete; nothing smaller is promised here")]
 
 
-def _heavy_insertions(need: Need) -> list[Candidate]:
+def _heavy_hitters(need: Need, model: str) -> list[Candidate]:
     counters = misra_gries_bytes(need.error)
-    return [
-        _table(need),
-        Candidate("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
-        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
-    ]
+    note = "as many adaptive queries as counters"
+    sketch = Candidate("CountSketch", 8 * counters, BROKEN, note)
+    if model != "insertions":
+        return [_table(need, "nothing smaller is promised here"), sketch]
+    note = "deterministic; Space-Saving likewise"
+    return [_table(need), Candidate("Misra-Gries", counters, PROVED, note), sketch]
 
 
-def _heavy_turnstile(need: Need) -> list[Candidate]:
-    counters = misra_gries_bytes(need.error)
-    return [
-        _table(need, "nothing smaller is promised here"),
-        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
-    ]
-
-
-def _quantiles_insertions(need: Need) -> list[Candidate]:
+def _quantiles(need: Need, model: str) -> list[Candidate]:
+    if model != "insertions":
+        return [_table(need, "nothing smaller is promised here")]
     gk = gk_bytes(need.error, need.steps)
     sample = reservoir_bytes(need.error, need.beta / need.steps, need.universe)
     return [
@@ -229,32 +196,37 @@ def _quantiles_insertions(need: Need) -> list[Candidate]:
     ]
 
 
-def _quantiles_turnstile(need: Need) -> list[Candidate]:
-    return [_table(need, "nothing smaller is promised here")]
+def _f2(need: Need, model: str) -> list[Candidate]:
+    from sourdine.adaptive.sketches.f2 import survived_answers
 
-
-def _f2_insertions(need: Need) -> list[Candidate]:
-    largest = max(need.steps, need.universe)
-    flips = flips_needed(float(largest) ** 2, need.error)
-    one = ams_bytes(need.error / 5, need.beta / (flips * need.steps))
-    return [
-        *_f2_sketches(need),
-        _f2_plain(need, 12, "insertions, six for each row"),
-        Candidate(
-            "switching",
-            flips * one,
-            PROVED,
-            f"Robust, switching: {shown(flips, 1)} copies, F2 only grows",
-        ),
-    ]
+    rising = model == "insertions"
+    largest = float(max(need.steps, need.universe)) ** 2
+    leap, plain = 1 if rising else largest, ams_bytes(need.error, need.beta)
+    found = [_table(need), *_noisy_rows(need, leap), _median(need, ams_bytes, "AMS sketches", leap)]
+    if need.error >= 0.25:  # what was attacked at an error of 0.25
+        answers = survived_answers(width=20_000, noise=0.06, error=0.25)
+        noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
+        copies = "Robust, sample=25, epsilon0=2: 30,000 probes"
+        found += _survived(need, answers, "RobustF2", 8 * 20_000, noisy)
+        found += _survived(need, 30_000, "200 AMS of 200 rows", 8 * 40_000, copies)
+    if rising:
+        flips = flips_needed(largest, need.error)
+        switched = flips * ams_bytes(need.error / 5, need.beta / (flips * need.steps))
+        note = f"Robust, switching: {shown(flips, 1)} copies, F2 only grows"
+        broken = f"{shown(12 * plain // 16, 1)} insertions, six for each row"
+    else:
+        switched = need.steps * ams_bytes(need.error / 4, need.beta / need.steps**2)
+        note = f"Robust, switching: {shown(need.steps, 1)} copies"
+        broken = f"{shown(plain // 16, 1)} probes, half as many as rows"
+    found.append(Candidate("plain AMS", plain, BROKEN, f"{broken}: 0.4 of the truth"))
+    return [*found, Candidate("switching", switched, PROVED, note)]
 
 
 def _noisy_rows(need: Need, leap: float) -> list[Candidate]:
     """Return `RobustF2` with as many rows as its proof needs, where it has one."""
     from sourdine.adaptive.sketches.f2 import width_to_prove
 
-    alpha = min(need.error, 0.25)
-    looks = max(STEADY, _looks(leap, 4))
+    alpha, looks = min(need.error, 0.25), _looks(leap, 4)
     try:
         rows = width_to_prove(looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta)
     except ParameterError:
@@ -263,95 +235,34 @@ def _noisy_rows(need: Need, leap: float) -> list[Candidate]:
     return [Candidate("RobustF2, many rows", 8 * rows, PROVED, note)]
 
 
-def _f2_survived(need: Need) -> list[Candidate]:
-    """Return what was attacked at an error of 0.25, where that is enough."""
-    from sourdine.adaptive.sketches.f2 import survived_answers
+def _lipschitz(need: Need, _model: str) -> list[Candidate]:
+    whole, sampled = table_bytes(need.universe), "private median of 24 samples"
+    lazy = Candidate("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least")
+    return [lazy, *_survived(need, 80, sampled, 6 * whole, "and slower than exact")]
 
-    if need.error < 0.25:
-        return []
-    answers = survived_answers(width=20_000, noise=0.06, error=0.25)
-    noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
-    copies = "Robust, sample=25, epsilon0=2: 30,000 probes"
+
+def _any_element(need: Need, model: str) -> list[Candidate]:
+    bits = bitset_bytes(need.universe)
+    if model == "insertions":
+        first = Candidate("the first item", 8, PROVED, "it is never deleted")
+        return [first, Candidate("bitset", bits, PROVED, "all of them")]
+    note = "linear memory is necessary: 0.85 bits for each item there can be"
+    sampler = "delete what it names: 23 times do"
     return [
-        *_survived(need, answers, Candidate("RobustF2", 8 * 20_000, SURVIVED, noisy)),
-        *_survived(need, 30_000, Candidate("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies)),
+        Candidate("bitset", bits, PROVED, note),
+        Candidate("l0-sampler 2 x 8", 8 * 624, BROKEN, sampler),
     ]
 
 
-def _f2_plain(need: Need, halves: int, updates: str) -> Candidate:
-    """Return a sketch as it is, and what breaks it: ``halves`` / 2 updates for each row."""
-    memory = ams_bytes(need.error, need.beta)
-    note = f"{shown(halves * memory // 16, 1)} {updates}: 0.4 of the truth"
-    return Candidate("plain AMS", memory, BROKEN, note)
-
-
-def _f2_sketches(need: Need, leap: float = 1) -> list[Candidate]:
-    return [
-        _table(need),
-        *_noisy_rows(need, leap),
-        _median(need, ams_bytes, "AMS sketches", leap),
-        *_f2_survived(need),
-    ]
-
-
-def _f2_turnstile(need: Need) -> list[Candidate]:
-    every = ams_bytes(need.error / 4, need.beta / need.steps**2)
-    copies = shown(need.steps, 1)
-    leap = float(max(need.steps, need.universe)) ** 2
-    return [
-        *_f2_sketches(need, leap),
-        _f2_plain(need, 1, "probes, half as many as rows"),
-        Candidate("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
-    ]
-
-
-def _lipschitz(need: Need) -> list[Candidate]:
-    whole = table_bytes(need.universe)
-    return [
-        Candidate("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least"),
-        *_survived(
-            need,
-            80,
-            Candidate("private median of 24 samples", 6 * whole, SURVIVED, "and slower than exact"),
-        ),
-    ]
-
-
-def _any_insertions(need: Need) -> list[Candidate]:
-    return [
-        Candidate("the first item", 8, PROVED, "it is never deleted"),
-        Candidate("bitset", bitset_bytes(need.universe), PROVED, "all of them"),
-    ]
-
-
-def _any_turnstile(need: Need) -> list[Candidate]:
-    return [
-        Candidate(
-            "bitset",
-            bitset_bytes(need.universe),
-            PROVED,
-            "linear memory is necessary: 0.85 bits for each item there can be",
-        ),
-        Candidate("l0-sampler 2 x 8", 8 * 624, BROKEN, "delete what it names: 23 times do"),
-    ]
-
-
-CHOICES: dict[tuple[str, str], Callable[[Need], list[Candidate]]] = {
-    ("distinct", "insertions"): _distinct_insertions,
-    ("distinct", "subset"): _distinct_subsets,
-    ("distinct", "turnstile"): _distinct_turnstile,
-    ("heavy hitters", "insertions"): _heavy_insertions,
-    ("heavy hitters", "turnstile"): _heavy_turnstile,
-    ("quantiles", "insertions"): _quantiles_insertions,
-    ("quantiles", "turnstile"): _quantiles_turnstile,
-    ("f2", "insertions"): _f2_insertions,
-    ("f2", "turnstile"): _f2_turnstile,
-    ("lipschitz", "insertions"): _lipschitz,
-    ("lipschitz", "turnstile"): _lipschitz,
-    ("any element", "insertions"): _any_insertions,
-    ("any element", "turnstile"): _any_turnstile,
+CHOICES: dict[str, Callable[[Need, str], list[Candidate]]] = {
+    "distinct": _distinct,
+    "heavy hitters": _heavy_hitters,
+    "quantiles": _quantiles,
+    "f2": _f2,
+    "lipschitz": _lipschitz,
+    "any element": _any_element,
 }
-"""For each task and model, its choices."""
+"""For each task the choices in a model; a task without the model of subsets takes deletions."""
 
 
 # ---- Which algorithm to take when updates depend on answers: the cheapest that is proved ---------
@@ -360,19 +271,11 @@ CHOICES: dict[tuple[str, str], Callable[[Need], list[Candidate]]] = {
 STEPS = 100_000
 UNIVERSE = 100_000_000
 MODELS = {
-    "insertions": "insertions",
-    "insertion": "insertions",
-    "insertion only": "insertions",
-    "insertions only": "insertions",
-    "subset": "subset",
-    "subsets": "subset",
-    "merge": "subset",
-    "merges": "subset",
-    "turnstile": "turnstile",
-    "deletion": "turnstile",
-    "deletions": "turnstile",
+    "insertions": ("insertions", "insertion", "insertion only", "insertions only"),
+    "subset": ("subset", "subsets", "merge", "merges"),
+    "turnstile": ("turnstile", "deletion", "deletions"),
 }
-"""What may be typed, and the model that is meant."""
+"""Each model, and what may be typed for it."""
 
 NAMES = ("insertions", "subset", "merge", "turnstile")
 """What is offered to type."""
@@ -380,17 +283,7 @@ NAMES = ("insertions", "subset", "merge", "turnstile")
 
 @dataclass(frozen=True, slots=True)
 class Advice(Displayable):
-    """The choices for a task, cheapest first, and the one to take.
-
-    Parameters
-    ----------
-    task, model
-        What was asked.
-    need
-        The numbers that the memory was computed for.
-    choices
-        All of them, by memory.
-    """
+    """The choices for a task, cheapest first, and the one to take."""
 
     task: str
     model: str
@@ -409,15 +302,12 @@ class Advice(Displayable):
             for c in self.choices
         ]
         heads = ("", "choice", "memory", "standing", "why")
-        return Sheet(heads=heads, lines=rows, title=self._asked())
-
-    def _asked(self) -> str:
         need = self.need
-        return (
+        asked = (
             f"{self.task}, {self.model}: {shown(need.steps, 1)} adaptive steps, "
-            f"{shown(need.universe, 1)} items, "
-            f"error {need.error:g}, confidence {1 - need.beta:g}"
+            f"{shown(need.universe, 1)} items, error {need.error:g}, confidence {1 - need.beta:g}"
         )
+        return Sheet(heads=heads, lines=rows, title=asked)
 
 
 def advise(
@@ -472,19 +362,12 @@ def advise(
         error=float(number(error, "error", above=0, most=1)),
         beta=float(beta_of(confidence)),
     )
-    found = CHOICES.get((name, kind), CHOICES[name, "turnstile"])
-    choices = sorted(found(need), key=lambda choice: choice.memory)
+    choices = sorted(CHOICES[name](need, kind), key=lambda choice: choice.memory)
     return Advice(name, kind, need, tuple(choices))
 
 
 def size(memory: int) -> str:
-    """Return bytes as a person reads them.
-
-    Examples
-    --------
-    >>> size(640), size(12_345), size(1_600_000_000)
-    ('640 B', '12 kB', '1.6 GB')
-    """
+    """Return bytes as a person reads them."""
     amount = float(memory)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if amount < 999.5 or unit == "TB":
@@ -495,38 +378,28 @@ def size(memory: int) -> str:
 
 
 def _read_task(task: object) -> str:
-    known = sorted({name for name, _ in CHOICES})
+    known = sorted(CHOICES)
     if not isinstance(task, str):
-        raise ParameterTypeError(
-            "task", "be a name", kind(task), "Use {task}, or another name.", task=known[0]
-        )
+        hint = "Use {task}, or another name."
+        raise ParameterTypeError("task", "be a name", kind(task), hint, task=known[0])
     name = _spaced(task)
     if name not in known:
-        raise ParameterError(
-            "task",
-            f"be one of {', '.join(map(repr, known))}",
-            given(task),
-            "Use {task} for any value that an update changes by a bounded amount.",
-            task="lipschitz",
-        )
+        must = f"be one of {', '.join(map(repr, known))}"
+        hint = "Use {task} for any value that an update changes by a bounded amount."
+        raise ParameterError("task", must, given(task), hint, task="lipschitz")
     return name
 
 
 def _read_model(model: object) -> str:
     if not isinstance(model, str):
-        raise ParameterTypeError(
-            "model", "be a name", kind(model), "Use {model}, or another name.", model=NAMES[0]
-        )
-    name = _spaced(model)
-    if name not in MODELS:
-        raise ParameterError(
-            "model",
-            f"be one of {', '.join(map(repr, NAMES))}",
-            given(model),
-            "Use {model} if items can be deleted.",
-            model="turnstile",
-        )
-    return MODELS[name]
+        hint = "Use {model}, or another name."
+        raise ParameterTypeError("model", "be a name", kind(model), hint, model=NAMES[0])
+    found = next((known for known, typed in MODELS.items() if _spaced(model) in typed), None)
+    if found is None:
+        must = f"be one of {', '.join(map(repr, NAMES))}"
+        hint = "Use {model} if items can be deleted."
+        raise ParameterError("model", must, given(model), hint, model="turnstile")
+    return found
 
 
 def _spaced(name: str) -> str:

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.information import largest
+from sourdine.adaptive.information import LIMIT, largest
 from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, given, integer, kind, number, one_of, positive, rational
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
 
     Floats = NDArray[np.float64]
-    from collections.abc import Callable
-    from fractions import Fraction
 
 
 # ---- How many copies a proof needs, and what a step then costs -----------------------------------
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 
 CELLS = 20
-_MOST = 10**12
 MOST_STEPS = 10**15
 _SHARES = tuple(np.linspace(0.02, 0.48, 93).tolist())
 
@@ -65,39 +65,6 @@ class Copies:
     copies: int
     noise: float
     share: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """Whether a number of copies is enough."""
-
-    t: int
-    p0: float
-    beta: float
-    gaussian: bool
-
-    def share(self, k: int) -> float | None:
-        """Return the least share of wrong copies for which they are; None if they are not."""
-        return next((a for a in _SHARES if a > self.p0 and self._enough(k, a)), None)
-
-    def noise(self, k: int, a: float) -> float:
-        r"""Return the least :math:`\sigma`, or largest :math:`\varepsilon_0`, that is quiet enough.
-
-        It is infinite, or 0, if nothing may be said.
-        """
-        apart = k * coin_divergence(a, self.p0) - log(self.t)
-        rho = (self.beta / 2 * apart - log(2)) / k
-        if self.gaussian:
-            return sqrt(self.t / (2 * rho)) if rho > 0 else inf
-        return sqrt(8 * rho / self.t) if rho > 0 else 0.0
-
-    def _enough(self, k: int, a: float) -> bool:
-        from scipy.special import ndtri
-
-        noise, room = self.noise(k, a), (0.5 - a) * k
-        if self.gaussian:
-            return noise * -float(ndtri(self.beta / 2 / self.t)) <= room
-        return noise > 0 and 2 / noise * log(CELLS * self.t / (self.beta / 2)) <= room
 
 
 def plan_copies(
@@ -123,28 +90,38 @@ def plan_copies(
     >>> plan.copies, round(plan.noise, 4)
     (2598, 0.0305)
     """
+    from scipy.special import ndtri
+
     t = integer(steps, "steps", least=1, most=MOST_STEPS)
     p0 = float(number(wrong, "wrong", above=0, most=1, example=0.01))
     failure = float(number(beta, "beta", above=0, most=1))
     one_of(method, "method", "gaussian", "exponential")
-    question = _Question(t, p0, failure, gaussian=method == "gaussian")
-    low, high = 0, 1
-    while question.share(high) is None:
-        if high > _MOST:
-            raise ParameterError(
-                "wrong",
-                "be well below 1/2",
-                given(wrong),
-                "Use {wrong}.",
-                wrong=0.01,
-            )
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if question.share(middle) else (middle, high)
-    share = question.share(high)
-    assert share is not None  # noqa: S101 - high suffices
-    return Copies(high, question.noise(high, share), share)
+    gaussian = method == "gaussian"
+
+    def noise_of(k: int, a: float) -> float:
+        """Return the least sigma, or largest epsilon0, that is quiet enough: inf or 0 for none."""
+        apart = k * coin_divergence(a, p0) - log(t)
+        rho = (failure / 2 * apart - log(2)) / k
+        if gaussian:
+            return sqrt(t / (2 * rho)) if rho > 0 else inf
+        return sqrt(8 * rho / t) if rho > 0 else 0.0
+
+    def enough(k: int, a: float) -> bool:
+        noise, room = noise_of(k, a), (0.5 - a) * k
+        if gaussian:
+            return noise * -float(ndtri(failure / 2 / t)) <= room
+        return noise > 0 and 2 / noise * log(CELLS * t / (failure / 2)) <= room
+
+    def share_of(k: int) -> float:
+        """Return the least share of wrong copies for which ``k`` copies are enough; 0 for none."""
+        return next((a for a in _SHARES if a > p0 and enough(k, a)), 0.0)
+
+    copies = 1 + largest(lambda k: not share_of(k))
+    if copies > LIMIT:
+        must = "be well below 1/2"
+        raise ParameterError("wrong", must, given(wrong), "Use {wrong}.", wrong=0.01)
+    share = share_of(copies)
+    return Copies(copies, noise_of(copies, share), share)
 
 
 def copies_needed(
@@ -168,24 +145,21 @@ def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gauss
     >>> crossover()
     10912
     """
+
+    def dearer(changes: int) -> bool:
+        return copies_needed(changes, wrong=wrong, beta=beta, method=method) > changes
+
     low, high = 1, 2
-    while copies_needed(high, wrong=wrong, beta=beta, method=method) > high:
+    while dearer(high):
         low, high = high, 2 * high
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
-        dearer = copies_needed(middle, wrong=wrong, beta=beta, method=method) > middle
-        low, high = (middle, high) if dearer else (low, middle)
+        low, high = (middle, high) if dearer(middle) else (low, middle)
     return high
 
 
 def cost(
-    steps: int,
-    *,
-    t_init: Number,
-    t_update: Number,
-    t_query: Number,
-    copies: int,
-    sample: int,
+    steps: int, *, t_init: Number, t_update: Number, t_query: Number, copies: int, sample: int
 ) -> float:
     r"""Return the time of a step, averaged over a phase: :math:`k t_i/T + k t_u + s t_q`.
 
@@ -197,14 +171,10 @@ def cost(
     >>> cost(10_000, t_init=1.0, t_update=1e-6, t_query=1e-6, copies=100, sample=25)
     0.010125
     """
-    t_i, t_u, t_q = _times(t_init, t_update, t_query)
+    times = {"t_init": t_init, "t_update": t_update, "t_query": t_query}
+    t_i, t_u, t_q = (float(at_least(t, name, 0)) for name, t in times.items())
     k, s = integer(copies, "copies", least=1), integer(sample, "sample", least=1)
     return k * t_i / integer(steps, "steps", least=1) + k * t_u + s * t_q
-
-
-def _times(*times: Number) -> tuple[float, ...]:
-    names = ("t_init", "t_update", "t_query")
-    return tuple(float(at_least(t, name, 0)) for name, t in zip(names, times, strict=True))
 
 
 # ---- What is proved of many copies and a private median: a number of adaptive steps --------------
@@ -326,11 +296,6 @@ def step_divergence(sample: int, copies: int, epsilon0: float) -> float:
     :math:`B/B'` lies between :math:`u` and :math:`u e^{\varepsilon_0}` with mean 1, so its variance
     is :math:`(u e^{\varepsilon_0} - 1)(1 - u) \le \sinh^2(\varepsilon_0/2)` at most. ∎
     *Checked by* ``test_one_step_says_no_more_than_the_bound``.
-
-    Examples
-    --------
-    >>> round(step_divergence(25, 200, 2.0), 4), step_divergence(400, 400, 0.1) <= 0.1**2 / 8
-    (0.0529, True)
     """
     if epsilon0 > _LOUD:
         return epsilon0
@@ -347,11 +312,6 @@ def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells
     r"""Return the chance, at most, that a step with some wrong copies ends in a wrong cell.
 
     .. math:: \mathrm{E}\min\bigl(1, (m - 1) e^{-\varepsilon_0(s/2 - W)/2}\bigr)
-
-    Examples
-    --------
-    >>> f"{stray(25, 200, 0, 2.0, cells=25):.1e}", f"{stray(25, 200, 40, 2.0, cells=25):.1e}"
-    ('8.9e-05', '6.6e-02')
     """
     from scipy.special import gammaln
 
@@ -409,9 +369,8 @@ def certified_steps(
     k = integer(copies, "copies", least=1, most=10**12)
     s = integer(sample, "sample", least=1)
     if s > k:
-        raise ParameterError(
-            "sample", f"be at most the number of copies ({k})", given(s), "Use {sample}.", sample=k
-        )
+        must = f"be at most the number of copies ({k})"
+        raise ParameterError("sample", must, given(s), "Use {sample}.", sample=k)
     eps, p0 = float(positive(epsilon0, "epsilon0")), float(number(wrong, "wrong", above=0, most=1))
     failure = float(number(beta, "beta", above=0, most=1))
     m = integer(cells, "cells", least=1)
@@ -433,10 +392,12 @@ def _holds(steps: int, b: float, said: float, rate: float) -> bool:
     log_q = log(steps) - rate
     if b <= 0 or log_q > log(b):
         return False
-    if b >= 1:
-        return True
-    apart = b * (log(b) - log_q) + (1 - b) * (log1p(-b) - log1p(-exp(log_q)))
-    return apart >= steps * said * (1 + _SLACK)
+    return b >= 1 or divergence_from(b, log_q) >= steps * said * (1 + _SLACK)
+
+
+def divergence_from(p: float, log_q: float) -> float:
+    """Return the divergence of two coins, of which the second is too rare for a float."""
+    return p * (log(p) - log_q) + (1 - p) * (log1p(-p) - log1p(-exp(log_q)))
 
 
 # ---- Exact recomputation, put off for as long as the last value is still good --------------------
@@ -491,17 +452,12 @@ class Lazy:
         error: Number = 0.25,
     ) -> None:
         if not callable(exact):
-            raise ParameterTypeError(
-                "exact", "be a function", kind(exact), "Use Lazy(lambda: graph.mincut())."
-            )
+            hint = "Use Lazy(lambda: graph.mincut())."
+            raise ParameterTypeError("exact", "be a function", kind(exact), hint)
         if state is not None and not callable(getattr(state, "update", None)):
-            raise ParameterTypeError(
-                "state",
-                "have a method update(*change)",
-                kind(state),
-                "Omit {state} and call update() once for each change.",
-                state=LEFT_OUT,
-            )
+            must = "have a method update(*change)"
+            hint = "Omit {state} and call update() once for each change."
+            raise ParameterTypeError("state", must, kind(state), hint, state=LEFT_OUT)
         self._exact, self._state = exact, state
         self.lipschitz = positive(lipschitz, "lipschitz")
         self.error = number(error, "error", above=0, most=1)
@@ -535,11 +491,8 @@ class Lazy:
 
     def proof(self) -> Proof:
         """Return what is proved and on which grounds."""
-        return Proof(
-            ENDLESS,
-            0.0,
-            f"deterministic, if one update changes the value by {float(self.lipschitz):g} at most",
-        )
+        grounds = f"one update changes the value by {float(self.lipschitz):g} at most"
+        return Proof(ENDLESS, 0.0, f"deterministic, if {grounds}")
 
     def __repr__(self) -> str:
         return (

@@ -71,40 +71,16 @@ LARGEST = 1e300
 class PrivateMedian:
     r"""Looks at private values, one after the other, each near their median.
 
-    Parameters
-    ----------
-    epsilon0
-        What one look may spend, of the values it is given.
-    error
-        :math:`\alpha`, which sets the ratio of the cells.
-    window
-        :math:`h`, how many cells there are on either side of the last one chosen.
-    least
-        Values below it count as 0, as negative ones and NaN do; above 1e300 they count as that.
-    start
-        Where the first window is centred.
-
-    Examples
-    --------
-    >>> from sourdine.noise import SYSTEM
-    >>> median = PrivateMedian(epsilon0=10, error=0.25, window=12, least=1.0, start=100.0)
-    >>> round(median.look(np.full(100, 120.0), SYSTEM), 1)
-    116.6
-    >>> looks = [median.look(np.full(100, 500.0), SYSTEM) for _ in range(3)]
-    >>> looks[:2], round(looks[2], 1)
-    ([None, None], 499.7)
+    A look may spend ``epsilon0`` of the values it is given. The ratio of the cells follows from the
+    ``error``, :math:`\alpha`, and there are ``window`` of them, :math:`h`, on either side of the
+    last one chosen, first around ``start``. Values below ``least`` count as 0, as negative ones and
+    NaN do; above 1e300 they count as that.
     """
 
     __slots__ = ("_cell", "_least", "_mechanism", "_ratio", "_window")
 
     def __init__(
-        self,
-        *,
-        epsilon0: Fraction | float,
-        error: float,
-        window: int,
-        least: float,
-        start: float,
+        self, *, epsilon0: Fraction | float, error: float, window: int, least: float, start: float
     ) -> None:
         self._mechanism = Exponential(
             epsilon=epsilon0, candidates=2 * window + 1, sensitivity=2, relation="substitute"
@@ -132,7 +108,12 @@ class PrivateMedian:
 
     def scores(self, values: Values) -> Scores:
         """Return the doubled scores of the window's cells: whole numbers, of sensitivity 2."""
-        held = np.bincount(self._places(values), minlength=2 * self._window + 1)
+        seen = np.minimum(np.nan_to_num(values, nan=0.0, neginf=0.0), LARGEST)
+        logs = np.log(np.maximum(seen, self._least)) - log(self._least)
+        cells = 1 + np.floor(logs / self._ratio)
+        cells[seen < self._least] = 0
+        places = np.clip(cells - self.first, 0, 2 * self._window).astype(np.int64)
+        held = np.bincount(places, minlength=2 * self._window + 1)
         below_upper = held.cumsum()
         below = below_upper - held
         s = len(values)
@@ -145,14 +126,6 @@ class PrivateMedian:
         answer = self.answer(place)
         self._cell = self.first + place
         return answer
-
-    def _places(self, values: Values) -> Scores:
-        """Return the cell of each value, counted from the window's first."""
-        seen = np.minimum(np.nan_to_num(values, nan=0.0, neginf=0.0), LARGEST)
-        logs = np.log(np.maximum(seen, self._least)) - log(self._least)
-        cells = 1 + np.floor(logs / self._ratio)
-        cells[seen < self._least] = 0
-        return np.asarray(np.clip(cells - self.first, 0, 2 * self._window), np.int64)
 
 
 # ---- Sketch switching: show one copy's answer until the next copy disagrees ----------------------
@@ -171,22 +144,8 @@ class PrivateMedian:
 class Switching:
     """The answer on show, and whether a value has left it.
 
-    Parameters
-    ----------
-    error
-        The answer stands while the value is within a factor ``1 + error / 2`` of it.
-    least
-        Values below it count as 0.
-    start
-        The answer before the first.
-
-    Examples
-    --------
-    >>> shown = Switching(error=0.25, least=1.0, start=0.0)
-    >>> [shown.left_by(y) for y in (0.0, 100.0, 110.0, 113.0)]
-    [False, True, False, True]
-    >>> shown.answer
-    113.0
+    The answer stands while the value is within a factor ``1 + error / 2`` of it; values below
+    ``least`` count as 0.
     """
 
     __slots__ = ("_factor", "_least", "answer")
@@ -228,7 +187,7 @@ class Dynamic(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustTerms:
-    """What both ways are told; `sourdine.adaptive.robust.wrapper.Robust` explains and checks it."""
+    """What both ways are told; `Robust` explains and checks it."""
 
     copies: int
     steps: int | None
@@ -239,31 +198,6 @@ class RobustTerms:
     beta: float
 
 
-class Method(Protocol):
-    """A way to answer."""
-
-    terms: RobustTerms
-
-    @property
-    def stray(self) -> float:
-        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
-
-    def look(self, live: list[Dynamic], source: Source) -> float | None:
-        """Ask some of the copies and answer; None if they have to be looked at once more.
-
-        Copies that may not be asked again are dropped.
-        """
-
-    def proof(self) -> Proof:
-        """Return what is proved and on which grounds."""
-
-    def ran_out(self) -> tuple[str, str]:
-        """Return of which parameter what must hold for one more look."""
-
-    def __str__(self) -> str:
-        """Return the parameters, as they were typed."""
-
-
 class ByMedian:
     """The private median of a sample of the copies, as in the lecture."""
 
@@ -272,45 +206,31 @@ class ByMedian:
     ) -> None:
         if epsilon0 is None or terms.steps is None:
             raise ParameterTypeError(
-                "epsilon0" if epsilon0 is None else "steps",
-                "be given for the method 'dp-median'",
-                "",
-                "Use {epsilon0} and {steps}.",
-                epsilon0=2,
-                steps=10_000,
-            )
+                "epsilon0" if epsilon0 is None else "steps", "be given for the method 'dp-median'",
+                "", "Use {epsilon0} and {steps}.", epsilon0=2, steps=10_000,
+            )  # fmt: skip
         self.terms = terms
         self.steps = terms.steps
         self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
         if self.sample > terms.copies:
-            raise ParameterError(
-                "sample",
-                f"be at most the number of copies ({terms.copies})",
-                given(self.sample),
-                "Use {sample}.",
-                sample=terms.copies,
-            )
+            must, hint = f"be at most the number of copies ({terms.copies})", "Use {sample}."
+            raise ParameterError("sample", must, given(self.sample), hint, sample=terms.copies)
         self.window = integer(window, "window", least=1, most=WIDEST)
         self.cells = 2 * self.window + 1
         needed = 4 * log(self.cells - 1) / self.sample
         ample = float(f"{max(40 / self.sample, 2 * needed):.3g}")
         self.epsilon0 = positive(epsilon0, "epsilon0", example=ample)
         if self.stray >= 1:
-            raise ParameterError(
-                "epsilon0",
+            must = (
                 f"be above {needed:.3g} for the median of {self.sample} copies on {self.cells} "
-                "cells to be more than noise",
-                given(epsilon0),
-                "Use {epsilon0}, or a larger sample.",
-                epsilon0=ample,
+                f"cells to be more than noise"
             )
+            hint = "Use {epsilon0}, or a larger sample."
+            raise ParameterError("epsilon0", must, given(epsilon0), hint, epsilon0=ample)
         self._median = PrivateMedian(
-            epsilon0=self.epsilon0,
-            error=terms.error,
-            window=self.window,
-            least=terms.least * (1 - 0.75 * terms.error),
-            start=terms.start,
-        )
+            epsilon0=self.epsilon0, error=terms.error, window=self.window,
+            least=terms.least * (1 - 0.75 * terms.error), start=terms.start,
+        )  # fmt: skip
 
     @property
     def stray(self) -> float:
@@ -328,52 +248,44 @@ class ByMedian:
         ``test_what_is_in_reach_takes_one_look``.
         """
         off = 0.75 * self.terms.error
-        return self._ratio ** (self.window - 1) * (1 - off) / (1 + off)
-
-    @property
-    def _ratio(self) -> float:
-        return 1 + self.terms.error / 4
+        return (1 + self.terms.error / 4) ** (self.window - 1) * (1 - off) / (1 + off)
 
     def look(self, live: list[Dynamic], source: Source) -> float | None:
-        """Draw copies, ask them, and answer near their median, if it lies within the window."""
+        """Draw copies, ask them, and answer near their median; None if they need another look."""
         drawn = drawn_of(len(live), self.sample, source)
         values = np.array([live[i].query() for i in drawn], dtype=np.float64)
         return self._median.look(values, source)
 
     def proof(self) -> Proof:
         """Return the steps that `certified_steps` proves."""
-        terms = self.terms
+        terms, steps = self.terms, 0
         if self.reach < 1:
-            narrow = f"a window of {self.window} cells may never settle on an answer; widen it"
-            return Proof(0, terms.beta, narrow)
-        steps = certified_steps(
-            terms.copies,
-            sample=self.sample,
-            epsilon0=self.epsilon0,
-            cells=self.cells,
-            wrong=terms.wrong,
-            beta=terms.beta,
-            limit=self.steps,
-        )
-        if not steps:
-            few = f"{terms.copies} copies are too few for epsilon0 {float(self.epsilon0):g} on a "
-            return Proof(0, terms.beta, few + f"sample of {self.sample}; see copies_needed")
-        return Proof(
-            steps,
-            terms.beta,
-            "privacy of the seeds, if a copy is off by more than "
-            f"{0.75 * terms.error:g} with probability {terms.wrong:g} at most at a step fixed "
-            "in advance; a step is a look, and an answer takes one while the value moves by a "
-            f"factor {self.reach:.3g} at most, one more for each factor "
-            f"{self._ratio**self.window:.3g} that it leaps",
-        )
+            grounds = f"a window of {self.window} cells may never settle on an answer; widen it"
+        else:
+            steps = certified_steps(
+                terms.copies, sample=self.sample, epsilon0=self.epsilon0, cells=self.cells,
+                wrong=terms.wrong, beta=terms.beta, limit=self.steps,
+            )  # fmt: skip
+            leap = (1 + terms.error / 4) ** self.window
+            grounds = (
+                "privacy of the seeds, if a copy is off by more than "
+                f"{0.75 * terms.error:g} with probability {terms.wrong:g} at most at a step fixed "
+                "in advance; a step is a look, and an answer takes one while the value moves by a "
+                f"factor {self.reach:.3g} at most, one more for each factor {leap:.3g} that it "
+                "leaps"
+            )
+            if not steps:
+                grounds = (
+                    f"{terms.copies} copies are too few for epsilon0 {float(self.epsilon0):g} on a "
+                    f"sample of {self.sample}; see copies_needed"
+                )
+        return Proof(steps, terms.beta, grounds)
 
     def ran_out(self) -> tuple[str, str]:
         """Return of which parameter what must hold for one more look."""
         return "steps", f"be above {self.steps} for one more look at these copies"
 
     def __str__(self) -> str:
-        """Return the parameters, as they were typed."""
         return (
             f"method='dp-median', copies={self.terms.copies}, sample={self.sample}, "
             f"epsilon0={float(self.epsilon0):g}, steps={self.steps}, "
@@ -393,46 +305,39 @@ class BySwitching:
                 "be omitted for the method 'switching'",
                 given(sample if epsilon0 is None else epsilon0),
                 "Omit {sample} and {epsilon0}: each change of the answer uses one copy.",
-                sample=LEFT_OUT,
-                epsilon0=LEFT_OUT,
-            )
+                sample=LEFT_OUT, epsilon0=LEFT_OUT,
+            )  # fmt: skip
         self.terms = terms
         least = terms.least * (1 - terms.error / 4)
         self._shown = Switching(error=terms.error, least=least, start=terms.start)
 
     def look(self, live: list[Dynamic], source: Source) -> float | None:
         """Ask the active copy, and drop it if the answer becomes its value."""
-        del source
         if self._shown.left_by(live[0].query()):
             del live[0]
         return self._shown.answer
 
     def proof(self) -> Proof:
         """Return that no number of steps is too large, if the copies are good enough."""
-        copies, wrong = self.terms.copies, self.terms.wrong
-        if copies * wrong > self.terms.beta:
+        copies, wrong, beta = self.terms.copies, self.terms.wrong, self.terms.beta
+        if copies * wrong > beta:
             return Proof(
-                0,
-                self.terms.beta,
+                0, beta,
                 f"{copies} copies that fail with probability {wrong:g} each may fail together more "
-                f"often than {self.terms.beta:g}; take copies with wrong="
-                f"{self.terms.beta / copies:g}",
-            )
+                f"often than {beta:g}; take copies with wrong={beta / copies:g}",
+            )  # fmt: skip
         return Proof(
-            ENDLESS if self.terms.steps is None else self.terms.steps,
-            copies * wrong,
+            ENDLESS if self.terms.steps is None else self.terms.steps, copies * wrong,
             f"sketch switching, while the answer changes {copies} times at most, if a copy is ever "
             f"off by more than {self.terms.error / 4:g} on a stream fixed in advance with "
             f"probability {wrong:g} at most",
-        )
+        )  # fmt: skip
 
     def ran_out(self) -> tuple[str, str]:
-        """Return of which parameter what must hold for one more answer."""
         limit = "" if self.terms.steps is None else f", and steps above {self.terms.steps},"
         return "copies", f"be above {self.terms.copies}{limit} for one more answer"
 
     def __str__(self) -> str:
-        """Return the parameters, as they were typed."""
         steps = "" if self.terms.steps is None else f", steps={self.terms.steps}"
         return f"method='switching', copies={self.terms.copies}{steps}, error={self.terms.error:g}"
 
@@ -442,11 +347,6 @@ def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:
 
     The first steps of Fisher's and Yates's shuffle. *Checked by*
     ``test_every_sample_is_as_likely_as_another``.
-
-    Examples
-    --------
-    >>> sorted(drawn_of(5, 5)), len(set(drawn_of(5, 3)))
-    ([0, 1, 2, 3, 4], 3)
     """
     places = list(range(copies))
     if sample == copies:
@@ -570,12 +470,8 @@ class Robust:
     ) -> None:
         for name, function in (("factory", factory), ("current", current or iter)):
             if not callable(function):
-                raise ParameterTypeError(
-                    name,
-                    "be a function",
-                    kind(function),
-                    "Use Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
-                )
+                hint = "Use Robust(lambda seed: MySketch(seed), current=lambda: changes, ...)."
+                raise ParameterTypeError(name, "be a function", kind(function), hint)
         terms = RobustTerms(
             copies=integer(copies, "copies", least=1, most=MOST_COPIES),
             steps=None if steps is None else integer(steps, "steps", least=1),
@@ -585,8 +481,9 @@ class Robust:
             wrong=float(number(wrong, "wrong", above=0, most=1)),
             beta=float(beta_of(confidence)),
         )
+        self._method: ByMedian | BySwitching
         if one_of(method, "method", "dp-median", "switching") == "dp-median":
-            self._method: Method = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
+            self._method = ByMedian(terms, sample=sample, epsilon0=epsilon0, window=window)
         else:
             self._method = BySwitching(terms, sample=sample, epsilon0=epsilon0)
         self.terms = terms
@@ -629,13 +526,11 @@ class Robust:
         """Begin a new phase: all copies anew, with fresh seeds, on the current input."""
         if self._current is None:
             name, must = self._method.ran_out()
-            raise BudgetExceededError(
-                name,
-                must,
-                "",
-                "Use Robust(..., current=lambda: changes), which returns the changes that "
-                "build the current input, so that a new phase can begin.",
+            hint = (
+                "Use Robust(..., current=lambda: changes), which returns the changes that build "
+                "the current input, so that a new phase can begin."
             )
+            raise BudgetExceededError(name, must, "", hint)
         live = self._made_anew()
         for change in self._current():
             for copy in live:
@@ -658,19 +553,14 @@ class Robust:
         return f"Robust({self._method}): answers={self.queries}, looks={self.looks}"
 
     def _made_anew(self) -> list[Dynamic]:
-        return [
-            _checked(self._factory(uniform_below(SEEDS, source=self._source)))
-            for _ in range(self.terms.copies)
-        ]
+        seeds = (uniform_below(SEEDS, source=self._source) for _ in range(self.terms.copies))
+        return [_checked(self._factory(seed)) for seed in seeds]
 
 
 def _checked(copy: Dynamic) -> Dynamic:
     for method in ("update", "query"):
         if not callable(getattr(copy, method, None)):
-            raise ParameterTypeError(
-                "factory",
-                "return copies with update(*change) and query()",
-                f"{kind(copy)} without {method}",
-                "Use Robust(lambda seed: MySketch(seed), ...).",
-            )
+            must = "return copies with update(*change) and query()"
+            hint = "Use Robust(lambda seed: MySketch(seed), ...)."
+            raise ParameterTypeError("factory", must, f"{kind(copy)} without {method}", hint)
     return copy

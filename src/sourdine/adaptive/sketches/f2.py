@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 from hashlib import shake_128
-from math import exp, isnan, log, log1p, nan, sqrt
+from math import exp, isnan, log, nan, sqrt
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
 from sourdine import noise as samplers
-from sourdine.adaptive.information import largest
-from sourdine.adaptive.robust.proof import Proof
+from sourdine.adaptive.information import bisected, largest
+from sourdine.adaptive.robust.proof import Proof, divergence_from
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, integer, kind, number
 from sourdine.noise import SYSTEM
@@ -42,20 +42,11 @@ Item: TypeAlias = Union[int, str, bytes, float, bool, "tuple[Item, ...]", None]
 
 
 def is_whole(item: object) -> TypeGuard[int]:
-    """Return whether an item is a whole number, in Python's or NumPy's dress."""
     return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
 
 
 def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
-    r"""Return the canonical bytes of an item.
-
-    Examples
-    --------
-    >>> encoded(258), encoded("été"), encoded(None)
-    (b'i\x02\x01', b's\xc3\xa9t\xc3\xa9', b'n')
-    >>> encoded(0.0) == encoded(-0.0), encoded(1.0) == encoded(1), encoded(np.int8(1)) == encoded(1)
-    (True, False, True)
-    """
+    r"""Return the canonical bytes of an item."""
     match item:
         case str():
             return b"s" + item.encode("utf-8", "surrogatepass")
@@ -73,12 +64,9 @@ def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
         case tuple():
             parts = [encoded(part) for part in item]
             return b"l" + b"".join(len(p).to_bytes(8, "little") + p for p in parts)
-    raise ParameterTypeError(
-        "an item",
-        "be a number, a text, bytes, None or a tuple of these",
-        kind(item),
-        "Use keyed.update(repr(item)) for other types.",
-    )
+    must = "be a number, a text, bytes, None or a tuple of these"
+    hint = "Use keyed.update(repr(item)) for other types."
+    raise ParameterTypeError("an item", must, kind(item), hint)
 
 
 # ---- Secret signs: a long row of :math:`\pm 1` for every item, from one key ----------------------
@@ -94,22 +82,12 @@ class Signs:
     bytes. Whoever does not know the key cannot tell them from independent fair coins unless
     SHAKE128 is broken; every statement below about independent signs stands on that.
 
-    Parameters
-    ----------
-    width
-        How many signs an item has.
-    seed
-        The secret key, from 0 to :math:`2^{128} - 1`.
+    An item has ``width`` signs; the secret ``seed`` is from 0 to :math:`2^{128} - 1`.
 
     References
     ----------
     .. [1] NIST, "SHA-3 standard: permutation-based hash and extendable-output functions",
        FIPS 202, 2015.
-
-    Examples
-    --------
-    >>> Signs(8, seed=1).bits("apple").tolist()
-    [1, 0, 1, 1, 1, 1, 1, 1]
     """
 
     __slots__ = ("_digest_bytes", "_keyed", "seed", "width")
@@ -118,13 +96,8 @@ class Signs:
         self.width = integer(width, "width", least=1, most=1 << 30)
         self.seed = integer(seed, "seed", least=0)
         if self.seed >> KEY_BITS:
-            raise ParameterError(
-                "seed",
-                f"be below 2**{KEY_BITS}",
-                "",
-                "Use secrets.randbits(128), or a small number such as {seed} for an experiment.",
-                seed=1,
-            )
+            hint = "Use secrets.randbits(128), or a small number such as {seed} for an experiment."
+            raise ParameterError("seed", f"be below 2**{KEY_BITS}", "", hint, seed=1)
         self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
         self._digest_bytes = -(-self.width // 8)
 
@@ -242,31 +215,20 @@ class AmsSketch:
         every = list(items)
         each = [weights] * len(every) if isinstance(weights, (int, np.integer)) else list(weights)
         if len(each) != len(every):
-            raise ParameterError(
-                "weights",
-                f"hold one weight for each of the {len(every)} items",
-                f"{len(each)}",
-                "Pass one weight for each item, or one number for all.",
-            )
+            must = f"hold one weight for each of the {len(every)} items"
+            hint = "Pass one weight for each item, or one number for all."
+            raise ParameterError("weights", must, f"{len(each)}", hint)
         for item, weight in zip(every, each, strict=True):
             self.update(item, weight)
 
     def merge(self, other: AmsSketch) -> None:
         """Add what another sketch with the same width and seed was given."""
         if not isinstance(other, AmsSketch):
-            raise ParameterTypeError(
-                "other",
-                "be an AmsSketch",
-                kind(other),
-                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
-            )
+            hint = "Use AmsSketch(width, seed) with the width and the seed of this sketch."
+            raise ParameterTypeError("other", "be an AmsSketch", kind(other), hint)
         if (self.width, self._signs.seed) != (other.width, other._signs.seed):
-            raise ParameterError(
-                "other",
-                "have the same width and seed",
-                "",
-                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
-            )
+            hint = "Use AmsSketch(width, seed) with the width and the seed of this sketch."
+            raise ParameterError("other", "have the same width and seed", "", hint)
         self._carry(other._carried)
         self._twice += other._twice
         self._added += other._added
@@ -291,20 +253,13 @@ class AmsSketch:
         chebyshev = sqrt(2 / (self.width * chance))
         if 2 * tail(1.0, self.width) > chance:
             return chebyshev
-        low, high = 0.0, 1.0
-        while high - low > 1e-9:
-            middle = (low + high) / 2
-            low, high = (middle, high) if 2 * tail(middle, self.width) > chance else (low, middle)
-        return min(chebyshev, high)
+        _, least = bisected(lambda epsilon: 2 * tail(epsilon, self.width) > chance, 0.0, 1.0)
+        return min(chebyshev, least)
 
     def _carry(self, weight: int) -> None:
         if self._carried + weight > HEAVIEST:
-            raise ParameterError(
-                "weights",
-                "add up to at most 2**61 in magnitude",
-                "",
-                "Use smaller weights, in a larger unit.",
-            )
+            must = "add up to at most 2**61 in magnitude"
+            raise ParameterError("weights", must, "", "Use smaller weights, in a larger unit.")
         self._carried += weight
 
     def __repr__(self) -> str:
@@ -373,13 +328,7 @@ MOST_LOOKS = MOST_WIDTH = 1 << 50
 
 
 def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: float) -> int:
-    r"""Return the most looks for which all answers are within ``error``, but for ``beta``.
-
-    Examples
-    --------
-    >>> proved_looks(width=20_000, noise=0.06, clip=20, error=0.25, beta=0.05)
-    0
-    """
+    r"""Return the most looks for which all answers are within ``error``, but for ``beta``."""
 
     def holds(looks: int) -> bool:
         return any(
@@ -391,12 +340,7 @@ def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: f
 
 
 def width_to_prove(
-    looks: int,
-    *,
-    noise: float = 0.013,
-    clip: float = 20,
-    error: float = 0.25,
-    beta: float = 0.05,
+    looks: int, *, noise: float = 0.013, clip: float = 20, error: float = 0.25, beta: float = 0.05
 ) -> int:
     """Return the width that proves ``looks`` answers, to three digits; noise must be small.
 
@@ -405,25 +349,22 @@ def width_to_prove(
     >>> width_to_prove(1000)
     3240000
     """
+
+    def enough(width: int) -> bool:
+        return looks <= proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta)
+
     width = 1
-    while proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta) < looks:
+    while not enough(width):
         width *= 2
         if width > MOST_WIDTH:
-            raise ParameterError(
-                "noise",
-                f"leave room within the error for {looks} answers",
-                f"{noise:g}",
-                "Use a smaller value, such as {noise}.",
-                noise=0.01,
-            )
+            must = f"leave room within the error for {looks} answers"
+            hint = "Use a smaller value, such as {noise}."
+            raise ParameterError("noise", must, f"{noise:g}", hint, noise=0.01)
     unit = int(10 ** max(len(str(width)) - 3, 0))
     low, high = width // 2 // unit, -(-width // unit)
     while high - low > 1:
         middle = (low + high) // 2
-        enough = looks <= proved_looks(
-            width=middle * unit, noise=noise, clip=clip, error=error, beta=beta
-        )
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle * unit) else (middle, high)
     return high * unit
 
 
@@ -439,10 +380,8 @@ def _holds(
     if epsilon <= 0 or 2 * (1 - b - epsilon) <= HIGH + tau:
         return False
     log_q = log(2 * looks) - width * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
-    if log_q >= log(p):
-        return False
-    divergence = p * (log(p) - log_q) + (1 - p) * (log1p(-p) - log1p(-exp(log_q)))
-    return clip**2 * looks / (2 * noise**2 * width) <= divergence
+    told = clip**2 * looks / (2 * noise**2 * width)
+    return log_q < log(p) and told <= divergence_from(p, log_q)
 
 
 GAIN = 1.276
@@ -463,11 +402,6 @@ def survived_answers(*, width: int, noise: float, error: float) -> int:
     at the most. What that leaves of ``error`` must hold the noise of one answer, which is
     relative to what the answer is driven to. *Checked by*
     ``test_robust_sketch_survives_its_declared_steps`` and, at full size, ``benchmarks/f2.py``.
-
-    Examples
-    --------
-    >>> survived_answers(width=20_000, noise=0.06, error=0.25)
-    10743
     """
     noisy = ONE_SIDED * sqrt(noise**2 + 2 / width)
     room = (error - noisy) / (1 + noisy)
@@ -545,16 +479,8 @@ class RobustF2:
     """
 
     __slots__ = (
-        "_rows",
-        "_scale",
-        "_source",
-        "_variance",
-        "beta",
-        "clip",
-        "error",
-        "looks",
-        "noise",
-    )
+        "_rows", "_scale", "_source", "_variance", "beta", "clip", "error", "looks", "noise",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -614,15 +540,13 @@ class RobustF2:
             width=self.width, noise=float(self.noise), clip=float(self.clip),
             error=error, beta=beta,
         )  # fmt: skip
-        if not looks:
-            few = f"the width {self.width} is too small for the noise; see width_to_prove"
-            return Proof(0, beta, few)
-        return Proof(
-            looks,
-            beta,
-            f"privacy of the rows, all answers within {error:g}; a step is a look, and an "
-            "answer takes one where the second moment stands, a few where it leaps",
-        )
+        grounds = f"the width {self.width} is too small for the noise; see width_to_prove"
+        if looks:
+            grounds = (
+                f"privacy of the rows, all answers within {error:g}; a step is a look, and an "
+                "answer takes one where the second moment stands, a few where it leaps"
+            )
+        return Proof(looks, beta, grounds)
 
     def update(self, item: Item, weight: int = 1) -> None:
         """Add a weight, which may be negative, to an item."""

@@ -56,15 +56,7 @@ LENGTH: Final = 8 << 56
 
 
 def siphash(word: int, key: bytes) -> int:
-    """Return SipHash-2-4 of a 64-bit word, read as eight little-endian bytes.
-
-    Examples
-    --------
-    The designers' test vector for eight bytes:
-
-    >>> hex(siphash(0x0706050403020100, bytes(range(16))))
-    '0x93f5f5799a932462'
-    """
+    """Return SipHash-2-4 of a 64-bit word, read as eight little-endian bytes."""
     v0, v1, v2, v3 = _start(key)
     for block, rounds in ((word & MASK, 2), (LENGTH, 2), (0, 4)):
         if rounds == 4:
@@ -85,15 +77,13 @@ def siphash(word: int, key: bytes) -> int:
     return v0 ^ v1 ^ v2 ^ v3
 
 
-def siphash_many(words: Words, key: bytes) -> Words:
-    """Return `siphash` of each word.
+def key_of(seed: int) -> bytes:
+    """Return the key that 128 secret bits are, given as a whole number."""
+    return (integer(seed, "seed", least=0) % (1 << 128)).to_bytes(KEY_BYTES, "little")
 
-    Examples
-    --------
-    >>> key = bytes(range(16))
-    >>> int(siphash_many(np.array([7], np.uint64), key)[0]) == siphash(7, key)
-    True
-    """
+
+def siphash_many(words: Words, key: bytes) -> Words:
+    """Return `siphash` of each word."""
     start = _start(key)
     out = np.empty(len(words), np.uint64)
     for i in range(0, len(words), CHUNK):
@@ -134,12 +124,9 @@ def _chunk(words: Words, start: tuple[int, ...]) -> Words:
 
 def _start(key: bytes) -> tuple[int, ...]:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-        raise ParameterError(
-            "key",
-            f"be {KEY_BYTES} bytes long",
-            f"{len(key)}" if isinstance(key, bytes) else kind(key),
-            f"Use secrets.token_bytes({KEY_BYTES}).",
-        )
+        must = f"be {KEY_BYTES} bytes long"
+        got = f"{len(key)}" if isinstance(key, bytes) else kind(key)
+        raise ParameterError("key", must, got, f"Use secrets.token_bytes({KEY_BYTES}).")
     halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
     return tuple(v ^ halves[i % 2] for i, v in enumerate(INITIAL))
 
@@ -175,16 +162,13 @@ class SubsetCount:
     True
     """
 
-    __slots__ = ("_keys", "_make", "_order", "_subset", "_words")
+    __slots__ = ("_keys", "_make", "_subset", "_words")
 
     def __init__(self, keys: ArrayLike, make: Callable[[], DistinctSketch], *, seed: int) -> None:
         given = np.asarray(keys, np.int64)
-        secret = integer(seed, "seed", least=0) % (1 << 128)
-        self._order = np.argsort(given)
-        self._keys = given[self._order]
-        words = siphash_many(given.view(np.uint64), secret.to_bytes(KEY_BYTES, "little"))
-        self._words = words.view(np.int64)[self._order]
-        self._make = make
+        words = siphash_many(given.view(np.uint64), key_of(seed)).view(np.int64)
+        order = np.argsort(given)
+        self._keys, self._words, self._make = given[order], words[order], make
         self._subset: NDArray[np.int64] = given[:0]
 
     def update(self, subset: NDArray[np.int64]) -> None:
@@ -336,17 +320,15 @@ class Keyed:
             if len(self._waiting) >= WAITING:
                 self._settle()
         else:
-            self._take(item)
+            hashed = self._other.copy()
+            hashed.update(encoded(item))
+            self._push(*WORD.unpack(hashed.digest()))
 
     def update_many(self, items: Iterable[Item]) -> None:
         """Take many items; an array of whole numbers is hashed as one, a few times faster."""
         if isinstance(items, (str, bytes)):
-            raise ParameterTypeError(
-                "items",
-                "be a list or an array",
-                "a single string",
-                "Use keyed.update(item) for a single item.",
-            )
+            hint = "Use keyed.update(item) for a single item."
+            raise ParameterTypeError("items", "be a list or an array", "a single string", hint)
         if not isinstance(items, np.ndarray):
             deque(map(self.update, items), 0)
         elif items.dtype.kind in "iu" and items.dtype != np.uint64:
@@ -361,21 +343,12 @@ class Keyed:
     def interval(self, deviations: int = 2) -> tuple[float, float]:
         """Return the sketch's own bounds, for 1, 2 or 3 standard deviations, at a given moment."""
         if deviations not in (1, 2, 3):
-            raise ParameterError(
-                "deviations",
-                "be 1, 2 or 3",
-                given(deviations),
-                "Use {deviations} for about 95%.",
-                deviations=2,
-            )
+            must, hint = "be 1, 2 or 3", "Use {deviations} for about 95%."
+            raise ParameterError("deviations", must, given(deviations), hint, deviations=2)
         sketch: Any = self.sketch
         if not hasattr(sketch, "get_lower_bound"):
-            raise ParameterTypeError(
-                "the sketch",
-                "interval() is not available for a sketch without get_lower_bound().",
-                "",
-                "Use keyed.query() for the estimate.",
-            )
+            must = "interval() is not available for a sketch without get_lower_bound()."
+            raise ParameterTypeError("the sketch", must, "", "Use keyed.query() for the estimate.")
         return float(sketch.get_lower_bound(deviations)), float(sketch.get_upper_bound(deviations))
 
     @property
@@ -405,12 +378,8 @@ class Keyed:
         2
         """
         if not isinstance(other, Keyed) or not compare_digest(self._key, other._key):
-            raise ParameterError(
-                "sketches to merge",
-                "have the same key",
-                "different keys",
-                "Use Keyed(sketch, key=first.key) when creating the second.",
-            )
+            hint = "Use Keyed(sketch, key=first.key) when creating the second."
+            raise ParameterError("sketches to merge", "have the same key", "different keys", hint)
         both = Keyed(_union(self.sketch, other.sketch), key=self._key)
         both._secret = self._secret and other._secret
         return both
@@ -440,17 +409,9 @@ class Keyed:
         return f"Keyed({type(self._sketch).__name__}, key=...)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise ParameterTypeError(
-            "a keyed sketch",
-            "A keyed sketch cannot be pickled with its key.",
-            "",
-            "Store keyed.sketch.serialize_compact(), and keep keyed.key in a safe place.",
-        )
-
-    def _take(self, item: Item) -> None:
-        hashed = self._other.copy()
-        hashed.update(encoded(item))
-        self._push(*WORD.unpack(hashed.digest()))
+        must = "A keyed sketch cannot be pickled with its key."
+        hint = "Store keyed.sketch.serialize_compact(), and keep keyed.key in a safe place."
+        raise ParameterTypeError("a keyed sketch", must, "", hint)
 
     def _settle(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -472,85 +433,55 @@ def datasketches() -> ModuleType:
     try:
         return import_module("datasketches")
     except ImportError as error:
-        raise MissingExtraError(
-            "sketches",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[sketches]'.",
-        ) from error
+        hint = "In the checkout, run pip install '.[sketches]'."
+        raise MissingExtraError("sketches", "be installed", "", hint) from error
 
 
 def _check_sketch(sketch: Any, *, keyed: bool) -> None:
     if isinstance(sketch, type):
-        raise ParameterTypeError(
-            "sketch",
-            "be an object, not a class",
-            kind(sketch),
-            f"Use Keyed({sketch.__name__}(12)).",
-        )
+        must = "be an object, not a class"
+        raise ParameterTypeError("sketch", must, kind(sketch), f"Use Keyed({sketch.__name__}(12)).")
     needed = ("get_estimate",) if keyed else ("update", "get_estimate")
     if not all(callable(getattr(sketch, name, None)) for name in needed):
-        raise ParameterTypeError(
-            "sketch",
-            "have the methods update and get_estimate",
-            kind(sketch),
-            "Use Keyed(datasketches.hll_sketch(12)).",
-        )
+        must = "have the methods update and get_estimate"
+        hint = "Use Keyed(datasketches.hll_sketch(12))."
+        raise ParameterTypeError("sketch", must, kind(sketch), hint)
     if not keyed and hasattr(sketch, "is_empty") and not sketch.is_empty():
-        raise ParameterError(
-            "sketch",
-            "be empty",
-            "a sketch that holds items",
-            "Use Keyed(sketch, key=key) with the key that the items were added with.",
-        )
+        hint = "Use Keyed(sketch, key=key) with the key that the items were added with."
+        raise ParameterError("sketch", "be empty", "a sketch that holds items", hint)
 
 
 def _refuse(_: int) -> NoReturn:
-    raise ParameterTypeError(
-        "a sketch",
-        "This sketch is closed and accepts no items.",
-        "",
-        "A union of theta sketches accepts none. Use "
-        "Keyed(datasketches.update_theta_sketch(12), key=key) and merge that.",
+    hint = (
+        "A union of theta sketches accepts none. Use Keyed(datasketches.update_theta_sketch(12), "
+        "key=key) and merge that."
     )
+    raise ParameterTypeError("a sketch", "This sketch is closed and accepts no items.", "", hint)
 
 
 def _read_key(key: object) -> bytes:
+    hint = "Omit {key} for a fresh one, or use secrets.token_bytes(32)."
     if not isinstance(key, bytes):
-        raise ParameterTypeError(
-            "key",
-            "be bytes",
-            kind(key),
-            "Omit {key} for a fresh one, or use secrets.token_bytes(32).",
-            key=LEFT_OUT,
-        )
+        raise ParameterTypeError("key", "be bytes", kind(key), hint, key=LEFT_OUT)
     if not 16 <= len(key) <= LONGEST_KEY:
-        raise ParameterError(
-            "key",
-            f"be 16 to {LONGEST_KEY} bytes long",
-            f"{len(key)}",
-            "Omit {key} for a fresh one, or use secrets.token_bytes(32).",
-            key=LEFT_OUT,
-        )
+        must = f"be 16 to {LONGEST_KEY} bytes long"
+        raise ParameterError("key", must, f"{len(key)}", hint, key=LEFT_OUT)
     return key
 
 
 def _union(one: Any, two: Any) -> DistinctSketch:
     library = datasketches()
     kinds = [type(one).__name__, type(two).__name__]
-    if all(kind == "hll_sketch" for kind in kinds):
+    if kinds == ["hll_sketch"] * 2:
         union = library.hll_union(max(one.lg_config_k, two.lg_config_k))
-    elif all(kind == "cpc_sketch" for kind in kinds):
+    elif kinds == ["cpc_sketch"] * 2:
         union = library.cpc_union(max(one.lg_k, two.lg_k))
     elif all(kind.endswith("theta_sketch") for kind in kinds):
         union = library.theta_union(21)
     else:
-        raise ParameterTypeError(
-            "sketches to merge",
-            "be of the same type, HLL, CPC or theta",
-            " and ".join(kinds),
-            "Merge two sketches of the same type.",
-        )
+        must = "be of the same type, HLL, CPC or theta"
+        hint = "Merge two sketches of the same type."
+        raise ParameterTypeError("sketches to merge", must, " and ".join(kinds), hint)
     union.update(one)
     union.update(two)
     result: DistinctSketch = union.get_result()

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, exp, expm1, floor, inf, log, log1p, log2, nextafter, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, log2, nextafter, prod, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -70,14 +70,8 @@ class Cumulants:
         self._x = np.concatenate([d.first + np.arange(len(d.mass)) for d in draws]).astype(float)
         self._mass = np.concatenate([d.mass for d in draws])
         self._times = np.array([d.times for d in draws], float)
-
-    @cached_property
-    def least(self) -> int:
-        return sum(d.times * d.first for d in self.draws)
-
-    @cached_property
-    def most(self) -> int:
-        return sum(d.times * (d.first + len(d.mass) - 1) for d in self.draws)
+        self.least = sum(d.times * d.first for d in draws)
+        self.most = sum(d.times * (d.first + len(d.mass) - 1) for d in draws)
 
     def at(self, theta: float) -> tuple[float, float, float]:
         """Return the function and its first two derivatives."""
@@ -128,20 +122,9 @@ class Cumulants:
 class Tilted:
     r"""The law of a sum: its mass at :math:`j` is :math:`y_j e^{c - \theta j}`.
 
-    Parameters
-    ----------
-    theta, scale
-        :math:`\theta` and :math:`c`, for a lattice point ``origin`` in place of 0.
-    origin, first
-        Lattice points: where the tilt is 1, and where ``y`` begins.
-    y
-        The tilted masses.
-    error
-        A bound on the 2-norm of their error.
-    relative
-        A bound on the relative error of everything else.
-    wrapped
-        A bound on the tilted mass outside the window.
+    :math:`\theta` and :math:`c` are for a lattice point ``origin`` in place of 0, where the tilt is
+    1; ``y`` begins at ``first``. Bounded are the 2-norm of the error of ``y``, the relative error
+    of everything else, and the tilted mass that wrapped around the window.
     """
 
     theta: float
@@ -160,19 +143,7 @@ class Tilted:
     def ends(
         self, weight: Floats, offset: int, position: Fraction, most: float
     ) -> tuple[float, float]:
-        r"""Return two ends of :math:`\sum_j w_j P_j`, for weights that hold the tilt.
-
-        Parameters
-        ----------
-        weight
-            :math:`w_j e^{-\theta(j - x)}` for consecutive points j.
-        offset
-            Where the weights begin in ``y``.
-        position
-            :math:`x`, in steps.
-        most
-            A bound on all weights, in the window or not.
-        """
+        r"""Return two ends of :math:`\sum_j w_j P_j`, for weights that hold the tilt."""
         y = self.y[offset : offset + len(weight)]
         value, norm = float((weight * y).sum()), _norm(weight)
         dot = 32 * ULP * norm * self._size
@@ -243,14 +214,6 @@ def _window(sums: Cumulants, theta: float) -> tuple[int, int, float]:
             break
         half *= 1.4
     return first, last, exp(above) + exp(below)
-
-
-def combined_beyond(draws: Sequence[Laid]) -> float:
-    """Return the mass of infinite loss of all draws together, rounded up."""
-    if any(d.beyond > 0.99 for d in draws):
-        return 1.0
-    logs = sum(d.times * log1p(-d.beyond) for d in draws)
-    return -expm1(logs) * (1 + 1e-12) if logs else 0.0
 
 
 # ---- The curve of a batch, with two certified ends -----------------------------------------------
@@ -334,7 +297,11 @@ class Composition:
         lower = max(side.delta(e, upper=False) for side in self._lower)
         upper = max(side.delta(e, upper=True) for side in self._upper)
         if self._all_ranges:
-            upper = min(upper, self._delta_by_orders(float(e)))
+            exponents = (
+                over * (price - float(e)) - log(over) - (1 + over) * log1p(1 / over)
+                for over, price in self._orders
+            )
+            upper = min(upper, exp(min(*exponents, 0.0)) * (1 + 1e-9))
         return _with_own(own, Ends(lower, upper))
 
     def epsilon(self, delta: Number) -> Ends:
@@ -356,7 +323,11 @@ class Composition:
         lower = max(side.epsilon(rest, upper=False) for side in self._lower)
         upper = max(side.epsilon(rest, upper=True) for side in self._upper)
         if self._all_ranges:
-            upper = min(upper, self._by_orders(float(rest)))
+            by_orders = (
+                price - log1p(1 / over) - (log(float(rest)) + log1p(over)) / over
+                for over, price in self._orders
+            )
+            upper = min(upper, max(min(by_orders), 0.0) * (1 + 1e-12) + 1e-12)
         return Ends(min(lower, most), min(upper, most))
 
     @cached_property
@@ -368,30 +339,11 @@ class Composition:
             for over in orders
         ]
 
-    def _by_orders(self, delta: float) -> float:
-        """Return an epsilon from Rényi divergences, rounded up."""
-        found = [
-            price - log1p(1 / over) - (log(delta) + log1p(over)) / over
-            for over, price in self._orders
-        ]
-        return max(min(found), 0.0) * (1 + 1e-12) + 1e-12
-
-    def _delta_by_orders(self, epsilon: float) -> float:
-        """Return a delta from Rényi divergences, rounded up."""
-        found = [
-            over * (price - epsilon) - log(over) - (1 + over) * log1p(1 / over)
-            for over, price in self._orders
-        ]
-        return exp(min(*found, 0.0)) * (1 + 1e-9)
-
     @cached_property
     def _plain(self) -> tuple[Fraction | None, Fraction]:
-        epsilon, _ = plain(self.parts)
-        kept = Fraction(1)
-        for part in self.parts:
-            if part.kind == "delta":
-                kept *= (1 - part.size) ** part.times
-        return epsilon, 1 - kept
+        deltas = (part for part in self.parts if part.kind == "delta")
+        kept = prod(((1 - part.size) ** part.times for part in deltas), start=Fraction(1))
+        return plain(self.parts)[0], 1 - kept
 
     @cached_property
     def _draws(self) -> Counter[Part]:
@@ -459,16 +411,14 @@ class _Side:
         self.step = step
         self.draws = [draw for draw in draws if draw.mass.any()] or [Laid(0, np.ones(1), 1, 0.0)]
         self.ranges = ranges
-        self.beyond = combined_beyond(draws)
+        # the mass of infinite loss of all draws together, rounded up
+        logs = sum(d.times * log1p(-min(d.beyond, 0.99)) for d in draws)
+        lost = -expm1(logs) * (1 + 1e-12) if logs else 0.0
+        self.beyond = 1.0 if any(d.beyond > 0.99 for d in draws) else lost
         self.sums = Cumulants(self.draws)
-        middle = [
-            laid_up(pair, n, step)
-            for eta, n in ranges.items()
-            for pair in [dominated(Part.range(eta))]
-            if pair is not None
-        ]
+        pairs = [(dominated(Part.range(eta)), n) for eta, n in ranges.items()]
+        middle = [laid_up(pair, n, step) for pair, n in pairs if pair is not None]
         self.all = Cumulants([*self.draws, *middle])
-        self._last: Tilted | None = None
 
     @cached_property
     def value(self) -> Value:
@@ -490,10 +440,8 @@ class _Side:
         if not self.ranges and position >= self.sums.most:
             return min(self.beyond, 1.0) if upper else 0.0
         law = self.tilt(epsilon) if law is None else law
-        if self.ranges:
-            ends = law.ends(*self._ranged(law, position))
-        else:
-            ends = law.ends(*self._plain(law, position))
+        weights = self._ranged if self.ranges else self._plain
+        ends = law.ends(*weights(law, position))
         return min(ends[1] + self.beyond, 1.0) if upper else ends[0]
 
     def _plain(self, law: Tilted, position: Fraction) -> tuple[np.ndarray, int, Fraction, float]:

@@ -11,7 +11,8 @@ from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import at_least, fraction, given, number, positive
 from sourdine.privacy.accounting import parts as prices
 from sourdine.privacy.accounting.parts import plain, read_parts
-from sourdine.privacy.guarantee import percent, shown
+from sourdine.privacy.concentrated import best, ln
+from sourdine.privacy.guarantee import on_grid, percent, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from sourdine.privacy.accounting.parts import Part
 
 
-GRID = 1 << 256
 DIGITS = 6
 
 
@@ -104,13 +104,11 @@ class Filter:
         whole = number(delta, "delta", above=-1, most=1, example=1e-6)
         kept = at_least(reserve, "reserve", 0)
         if not 0 <= whole < 1:
-            raise ParameterError(
-                "delta", "be at least 0 and below 1", given(delta), "Use {delta}.", delta=1e-6
-            )
+            must = "be at least 0 and below 1"
+            raise ParameterError("delta", must, given(delta), "Use {delta}.", delta=1e-6)
         if kept > whole:
-            raise ParameterError(
-                "reserve", "be at most delta", shown(kept), "Use {reserve}.", reserve=0
-            )
+            must = "be at most delta"
+            raise ParameterError("reserve", must, shown(kept), "Use {reserve}.", reserve=0)
         if kept == whole:
             return cls(exact, whole, None, Fraction(0), kept)
         order = best_order(exact, whole - kept)
@@ -160,46 +158,39 @@ class Filter:
         if after.is_within:
             return after
         by = f" by {label!r}" if label else ""
-        if after.own_delta > self.reserve and self.epsilon is None:
-            raise BudgetExceededError(
-                "delta",
-                f"Budget exceeded{by}: requested "
-                f"delta={shown(after.own_delta - self.own_delta)}, but a total of rho has no "
-                "delta.",
-                shown(after.own_delta - self.own_delta),
-                "Use a method without delta, or create a total of epsilon and delta.",
+        wanted = shown(after.own_delta - self.own_delta)
+        if after.own_delta <= self.reserve:
+            share, left = percent(after.share - self.share, up=True), percent(self.remaining)
+            must = f"Budget exceeded{by}: requested {share} of the total, {left} remaining."
+            hint = "Ask for less, or use a smaller epsilon."
+            raise BudgetExceededError("epsilon", must, share, hint)
+        if self.epsilon is None:
+            must = (
+                f"Budget exceeded{by}: requested delta={wanted}, but a total of rho has no delta."
             )
-        if after.own_delta > self.reserve:
-            left = self.reserve - self.own_delta
-            typed = Fraction(shown(left, up=False))
-            other = "create a total with a larger reserve, or use a method without delta"
-            raise BudgetExceededError(
-                "delta",
-                f"Budget exceeded{by}: requested "
-                f"delta={shown(after.own_delta - self.own_delta)}, {shown(left, up=False)} of "
-                f"the reserve of {shown(self.reserve)} remaining.",
-                shown(after.own_delta - self.own_delta),
-                f"Use {{delta}} or less; or {other}." if typed else f"{other.capitalize()}.",
-                **({"delta": typed} if typed else {}),
-            )
-        raise BudgetExceededError(
-            "epsilon",
-            f"Budget exceeded{by}: requested {percent(after.share - self.share, up=True)} "
-            f"of the total, {percent(self.remaining)} remaining.",
-            percent(after.share - self.share, up=True),
-            "Ask for less, or use a smaller epsilon.",
+            hint = "Use a method without delta, or create a total of epsilon and delta."
+            raise BudgetExceededError("delta", must, wanted, hint)
+        left = shown(self.reserve - self.own_delta, up=False)
+        must = (
+            f"Budget exceeded{by}: requested delta={wanted}, {left} of the reserve of "
+            f"{shown(self.reserve)} remaining."
         )
+        other = "create a total with a larger reserve, or use a method without delta"
+        if typed := Fraction(left):
+            hint = f"Use {{delta}} or less; or {other}."
+            raise BudgetExceededError("delta", must, wanted, hint, delta=typed)
+        raise BudgetExceededError("delta", must, wanted, f"{other.capitalize()}.")
 
     def after(self, parts: Iterable[Part] | Part) -> Filter:
         """Return the filter after a charge, whether or not it is within the total."""
         parts = read_parts(parts)
         epsilon, delta = plain(parts)
-        known = None if self.total is None or epsilon is None else _grid(self.total + epsilon)
+        known = None if self.total is None or epsilon is None else on_grid(self.total + epsilon)
         return replace(
             self,
-            price=_grid(self.price + self.price_of(parts)),
+            price=on_grid(self.price + self.price_of(parts)),
             total=known,
-            own_delta=_grid(self.own_delta + delta),
+            own_delta=on_grid(self.own_delta + delta),
         )
 
     @property
@@ -256,11 +247,8 @@ class Filter:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the filter as JSON; numbers are exact texts."""
-        return {
-            name: None if value is None else str(value)
-            for name in self.__slots__
-            for value in [getattr(self, name)]
-        }
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: None if value is None else str(value) for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Filter:
@@ -297,21 +285,14 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Floats choose it from the total alone; any order is valid.
     """
-    loss, whole = -(math.log(delta.numerator) - math.log(delta.denominator)), float(epsilon)
+    loss, whole = -ln(delta), float(epsilon)
 
-    def charges(x: float) -> float:
-        """Return how many randomised responses fit, at the order 1 + e^x."""
-        over, e = math.exp(x), min(whole / 50, 0.1)
+    def charges(over: float) -> float:
+        """Return how many randomised responses fit, at the order 1 + ``over``."""
+        e = min(whole / 50, 0.1)
         allowed = whole + math.log1p(1 / over) - (loss - math.log1p(over)) / over
         each = e + (math.log1p(math.exp(-(2 * over + 1) * e)) - math.log1p(math.exp(-e))) / over
         return allowed / max(each, 1e-300)
 
-    low, high, ratio = -5.0, math.log(4 + 4 * loss / min(whole, 1.0)), (math.sqrt(5) - 1) / 2
-    for _ in range(100):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        low, high = (low, right) if charges(left) > charges(right) else (left, high)
-    return 1 + Fraction(max(round(math.exp(low) * 64), 1), 64)
-
-
-def _grid(x: Fraction) -> Fraction:
-    return x if x.denominator <= GRID else Fraction(math.ceil(x * GRID), GRID)
+    over = best(lambda x: -charges(x), -5.0, math.log(4 + 4 * loss / min(whole, 1.0)))
+    return 1 + Fraction(max(round(over * 64), 1), 64)

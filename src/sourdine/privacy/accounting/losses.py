@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
@@ -45,19 +45,9 @@ ONE = np.ones(1)
 class Pair:
     """Losses and their masses under P.
 
-    Parameters
-    ----------
-    loss
-        The finite losses.
-    mass
-        Their masses.
-    slack
-        A bound on the relative error of every mass.
-    unit
-        Every loss is an exact multiple of this; 0 if the losses are floats that are known to a few
-        units in the last place.
-    beyond
-        A bound on the mass of infinite loss.
+    ``slack`` bounds the relative error of every mass, ``beyond`` the mass of infinite loss. Every
+    loss is an exact multiple of ``unit``; if that is 0, losses are floats that are known to a few
+    units in the last place.
     """
 
     loss: Floats
@@ -73,11 +63,6 @@ class Pair:
         return cls(steps.astype(np.float64) * float(unit), mass, slack, unit * common)
 
     @property
-    def is_lost(self) -> bool:
-        """Whether all mass is at infinity."""
-        return not self.mass.any()
-
-    @property
     def variance(self) -> float:
         """The variance of a finite loss, roughly."""
         mean = (self.mass * self.loss).sum()
@@ -89,7 +74,7 @@ class Pair:
         The mass under Q that truncated tails lost is put at the largest loss.
         """
         q, rest = float(rate), float(1 - rate)
-        if self.is_lost:
+        if not self.mass.any():  # all of it is at infinity
             loss = np.array([np.log(rest)])
             return Pair(loss, np.array([rest]), ULP, beyond=q) if present else Pair(-loss, ONE, ULP)
         without = self.mass * np.exp(-self.loss)
@@ -106,15 +91,10 @@ class Pair:
 
 
 def dominating(part: Part, *, present: bool = True) -> Pair:
-    """Return a pair that dominates one draw of a part.
+    """Return a pair that dominates one draw of a part, but a range or a delta.
 
-    Parameters
-    ----------
-    part
-        Any part but a range, which has no single worst pair, and a delta. A range on a sample is
-        treated as a pure guarantee.
-    present
-        For parts on a sample: whether the law with the record comes first.
+    A range, which has no single worst pair, counts as a pure guarantee on a sample. There the law
+    with the record comes first if it is ``present``.
     """
     if part.of is not None:
         inner = Part.pure(part.of.size) if part.of.kind == "range" else part.of
@@ -225,7 +205,7 @@ def _gaussian(part: Part) -> Pair:
     mass = weight / weight.sum()
     unit = part.count / (2 * part.size)
     pair = Pair.on(unit, part.count - 2 * k, mass, ULP * (64 + 8 * REACH) + 4 * tail)
-    return Pair(pair.loss, pair.mass, pair.slack, pair.unit, beyond=2 * tail)
+    return replace(pair, beyond=2 * tail)
 
 
 def concentrated(rho: float) -> Pair:
@@ -295,14 +275,8 @@ WORK = 1e8
 class Value:
     """An upper bound of V on a lattice from -reach to reach.
 
-    Parameters
-    ----------
-    step
-        The spacing of the lattice.
-    reach
-        The number of steps kept on either side of 0.
-    ranges
-        For every draw, its range in steps, rounded up, and how many such draws there are.
+    ``reach`` steps are kept on either side of 0; ``ranges`` are in steps, rounded up, with the
+    number of their draws.
 
     Notes
     -----
@@ -447,14 +421,7 @@ class Laid:
 
 
 def is_on(pair: Pair, step: Fraction) -> bool:
-    """Whether all losses are lattice points, exactly.
-
-    Examples
-    --------
-    >>> pair = Pair.on(Fraction(1, 10), np.array([-1, 1]), np.array([0.4, 0.6]), 0)
-    >>> is_on(pair, Fraction(1, 20)), is_on(pair, Fraction(1, 7))
-    (True, False)
-    """
+    """Whether all losses are lattice points, exactly."""
     return bool(pair.unit) and (pair.unit / step).denominator == 1
 
 
@@ -507,13 +474,7 @@ def _between(
 
 
 def common_unit(units: Iterable[Fraction]) -> Fraction:
-    """Return the largest rational of which all are whole multiples; 0 for none.
-
-    Examples
-    --------
-    >>> common_unit([Fraction(1, 10), Fraction(49, 500)])
-    Fraction(1, 500)
-    """
+    """Return the largest rational of which all are whole multiples; 0 for none."""
 
     def both(x: Fraction, y: Fraction) -> Fraction:
         below = lcm(x.denominator, y.denominator)
@@ -527,11 +488,6 @@ def lattice_step(pairs: Iterable[tuple[Pair, int]], ranges: Counter[Fraction]) -
 
     It is the common unit of the losses, where that is not too fine; otherwise a spacing that
     keeps as many of the largest losses on the lattice as possible.
-
-    Parameters
-    ----------
-    pairs, ranges
-        The pairs and ranges to compose, and how often each occurs.
     """
     drawn = list(pairs)
     exact = common_unit([*(pair.unit for pair, _ in drawn), *ranges])

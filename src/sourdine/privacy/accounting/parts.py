@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import ceil, comb, floor, gcd
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, exp_neg, fraction, given, integer, number, one_of, positive
@@ -45,23 +45,6 @@ def up(x: Real | Fraction) -> Fraction:
 
 
 @lru_cache(4096)
-def pure(epsilon: Fraction, a: Fraction) -> Fraction:
-    r"""Return the price of a pure guarantee: that of randomised response.
-
-    .. math:: \varepsilon - \frac{1}{a-1}\ln\frac{1 + e^{-\varepsilon}}{1 + e^{-(2a-1)\varepsilon}}
-
-    Examples
-    --------
-    >>> round(float(pure(Fraction(1, 10), Fraction(5))), 6)  # at most 5 epsilon^2 / 2 = 0.025
-    0.024189
-    """
-    if epsilon > HUGE:
-        return up(epsilon)
-    saved = ((1 + exp_neg(epsilon)) / (1 + exp_neg((2 * a - 1) * epsilon))).log()
-    return up(epsilon - saved / (a - 1))
-
-
-@lru_cache(4096)
 def ranged(eta: Fraction, a: Fraction) -> Fraction:
     r"""Return the price of bounded range: the largest over all offsets of the range.
 
@@ -69,11 +52,6 @@ def ranged(eta: Fraction, a: Fraction) -> Fraction:
 
     .. math::
         \ln\frac{(a-1)(1 - x^a)}{a\,(x - x^a)} - \frac{1}{a-1}\ln\frac{a(1 - x)}{1 - x^a}.
-
-    Examples
-    --------
-    >>> round(float(ranged(Fraction(1, 10), Fraction(5))), 6)  # at most 5 eta^2 / 8 = 0.00625
-    0.006232
     """
     if eta > HUGE:
         return up(eta)
@@ -91,12 +69,6 @@ def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
 
     .. math::
         \varepsilon - \frac{1}{a-1}\ln\frac{1 + z}{1 + (1 - z)\frac{y - y^\Delta}{1-y} + y^\Delta}
-
-    Examples
-    --------
-    >>> one, many = (float(laplace(d, Fraction(10 * d), Fraction(5))) for d in (1, 1000))
-    >>> round(one, 6), round(many, 6)  # a count, a mean
-    (0.024189, 0.023455)
     """
     epsilon, rate = shift / scale, (2 * a - 1) / scale
     if epsilon > HUGE:
@@ -109,6 +81,8 @@ def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
 @lru_cache(4096)
 def response(epsilon: Fraction, categories: int, a: Fraction) -> Fraction:
     r"""Return the price of generalised randomised response among :math:`k` categories.
+
+    Among two it is the price of a pure guarantee.
 
     .. math::
         \varepsilon - \frac{1}{a-1}\ln
@@ -126,6 +100,8 @@ def sampled(
 ) -> Fraction:
     r"""Return the price of a mechanism that runs on a Poisson sample of rate ``q``.
 
+    Its own price goes by order, and its largest loss is ``epsilon``; ``None`` if there is none.
+
     Without the record the law is :math:`Q`, with it :math:`(1-q)Q + qP`. In one direction, for
     whole orders,
 
@@ -139,17 +115,6 @@ def sampled(
         1 + \frac{a(a-1)q^2}{2}\,\frac{e^{D_2} - 1}{(1 - q + qe^{-\varepsilon})^{a+1}},
 
     by Taylor; and :math:`D_a(Q \| (1-q)Q + qP) \le q D_a(Q \| P)`, by convexity.
-
-    Parameters
-    ----------
-    inner
-        The price of the mechanism, by order.
-    epsilon
-        The largest loss of the mechanism; ``None`` if there is none.
-    q
-        The rate.
-    a
-        The order.
     """
     whole = floor(a)
     if whole > HIGHEST:
@@ -176,11 +141,6 @@ def sampled_pure(epsilon: Fraction, q: Fraction, a: Fraction) -> Fraction:
     .. math::
         \frac{z\,(1-q+q/z)^a + (1-q+qz)^a}{1+z}, \qquad
         \frac{z\,(1-q+q/z)^{1-a} + (1-q+qz)^{1-a}}{1+z}.
-
-    Examples
-    --------
-    >>> round(float(sampled_pure(Fraction(1), Fraction(1, 10), Fraction(9))), 6)
-    0.052892
     """
     if epsilon > HUGE:
         return up(epsilon)
@@ -206,11 +166,6 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
     r"""Return what prices at order :math:`a` may sum to, rounded down, at least 0.
 
     .. math:: R(a) = \varepsilon + \ln\frac{a}{a-1} - \frac{1}{a-1}\ln\frac{1}{a\delta}
-
-    Examples
-    --------
-    >>> round(float(allowance(Fraction(3), Fraction(1, 10**6), Fraction(9))), 5)
-    1.6655
     """
     gained, odds = epsilon + Real.of(a / (a - 1)).log(), a * delta
     if odds <= 1:
@@ -226,18 +181,6 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
 Kind = Literal[
     "pure", "range", "laplace", "gaussian", "concentrated", "response", "sampled", "delta"
 ]
-
-NAMES: dict[str, tuple[str, str]] = {
-    "pure": ("epsilon", ""),
-    "range": ("eta", ""),
-    "laplace": ("scale", "shift"),
-    "gaussian": ("variance", "shift"),
-    "concentrated": ("rho", ""),
-    "response": ("epsilon", "categories"),
-    "sampled": ("rate", ""),
-    "delta": ("delta", ""),
-}
-"""The names of ``size`` and ``count`` in a record, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,12 +281,8 @@ class Part:
         """
         q = number(rate, "rate", above=0, most=1)
         if not isinstance(part, Part) or part.times != 1:
-            raise ParameterTypeError(
-                "part",
-                "be a Part of a single draw",
-                given(part),
-                "Use on_sample(parts, rate) for several draws on one sample.",
-            )
+            hint = "Use on_sample(parts, rate) for several draws on one sample."
+            raise ParameterTypeError("part", "be a Part of a single draw", given(part), hint)
         if part.kind == "delta":
             return cls.delta(q * part.size, times)
         if part.of is not None:
@@ -365,10 +304,8 @@ class Part:
     def _each_epsilon(self) -> Fraction | None:
         if self.kind in {"gaussian", "concentrated"}:
             return None
-        if self.kind == "delta":
-            return Fraction(0)
-        if self.kind == "laplace":
-            return self.count / self.size
+        if self.kind in {"delta", "laplace"}:
+            return Fraction(0) if self.kind == "delta" else self.count / self.size
         if self.of is None:
             return self.size
         whole = self.of.epsilon
@@ -427,7 +364,7 @@ class Part:
         >>> Part.sampled(Part.laplace(1, 10), 0.5).to_dict()
         {'kind': 'sampled', 'rate': '1/2', 'of': {'kind': 'laplace', 'scale': '10', 'shift': 1}}
         """
-        size, count = NAMES[self.kind]
+        size, count, _, _ = KINDS[self.kind]
         record: dict[str, Any] = {"kind": self.kind, size: str(self.size)}
         if count:
             record[count] = self.count
@@ -445,15 +382,12 @@ class Part:
         Fraction(3, 10)
         """
         kind = one_of(record.get("kind"), "kind", *get_args(Kind))
-        size, count = NAMES[kind]
+        size, count, _, _ = KINDS[kind]
         known = {"kind", "times", size, count, "of" if kind == "sampled" else size}
         if set(record) - known or not isinstance(record.get(size), str):
-            raise ParameterError(
-                "record",
-                f"hold {size} as a string and only the fields of a {kind} part",
-                f"{len(record)} entries",
-                "Pass the result of to_dict().",
-            )
+            must = f"hold {size} as a string and only the fields of a {kind} part"
+            hint = "Pass the result of to_dict()."
+            raise ParameterError("record", must, f"{len(record)} entries", hint)
         exact, times = fraction(record[size]), record.get("times", 1)
         if kind == "sampled":
             return cls.sampled(cls.from_dict(record["of"]), exact, times)
@@ -462,33 +396,17 @@ class Part:
         return part
 
     def __str__(self) -> str:
-        size = shown(self.size)
-        text = {
-            "pure": f"epsilon {size}",
-            "range": f"a range of {size}",
-            "laplace": f"discrete Laplace noise of scale {size}, moved by {self.count}",
-            "gaussian": f"discrete Gaussian noise of variance {size}, moved by {self.count}",
-            "concentrated": f"rho {size}",
-            "response": f"epsilon {size} among {self.count} categories",
-            "sampled": f"{self.of}, on a sample of rate {size}",
-            "delta": f"delta {size}",
-        }[self.kind]
+        text = KINDS[self.kind].text.format(shown(self.size), self.count, self.of)
         return text if self.times == 1 else f"{self.times} times {text}"
 
 
-@lru_cache(4096)
-def _price(part: Part, a: Fraction) -> Fraction:
-    formulas: dict[str, Callable[[], Fraction]] = {
-        "pure": lambda: pure(part.size, a),
-        "range": lambda: ranged(part.size, a),
-        "laplace": lambda: laplace(part.count, part.size, a),
-        "gaussian": lambda: up(a * part.rho),
-        "concentrated": lambda: up(a * part.rho),
-        "response": lambda: response(part.size, part.count, a),
-        "sampled": lambda: _sampled(part, a),
-        "delta": lambda: Fraction(0),
-    }
-    return formulas[part.kind]()
+class _Words(NamedTuple):
+    """The names of ``size`` and ``count`` in a record, a part in words, and its price."""
+
+    exact: str
+    whole: str
+    text: str
+    price: Callable[[Part, Fraction], Fraction]
 
 
 def _sampled(part: Part, a: Fraction) -> Fraction:
@@ -502,50 +420,54 @@ def _sampled(part: Part, a: Fraction) -> Fraction:
     return by_moments if found is None else min(found, by_moments)
 
 
+KINDS = {
+    "pure": _Words("epsilon", "", "epsilon {}", lambda part, a: response(part.size, 2, a)),
+    "range": _Words("eta", "", "a range of {}", lambda part, a: ranged(part.size, a)),
+    "laplace": _Words(
+        "scale", "shift", "discrete Laplace noise of scale {}, moved by {}",
+        lambda part, a: laplace(part.count, part.size, a),
+    ),
+    "gaussian": _Words(
+        "variance", "shift", "discrete Gaussian noise of variance {}, moved by {}",
+        lambda part, a: up(a * part.rho),
+    ),
+    "concentrated": _Words("rho", "", "rho {}", lambda part, a: up(a * part.rho)),
+    "response": _Words(
+        "epsilon", "categories", "epsilon {} among {} categories",
+        lambda part, a: response(part.size, part.count, a),
+    ),
+    "sampled": _Words("rate", "", "{2}, on a sample of rate {0}", _sampled),
+    "delta": _Words("delta", "", "delta {}", lambda _part, _a: Fraction(0)),
+}  # fmt: skip
+
+
+@lru_cache(4096)
+def _price(part: Part, a: Fraction) -> Fraction:
+    return KINDS[part.kind].price(part, a)
+
+
 # ---- Lists of parts: sums, samples, another relation ---------------------------------------------
 
 
 def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
-    """Return parts as a tuple; a single part is accepted.
-
-    Examples
-    --------
-    >>> len(read_parts(Part.pure(1))), len(read_parts([]))
-    (1, 0)
-    """
+    """Return parts as a tuple; a single part is accepted."""
     several = (parts,) if isinstance(parts, Part) else tuple(parts)
     for part in several:
         if not isinstance(part, Part):
-            hint = "Use {parts}."
-            raise ParameterTypeError(
-                "parts", "be parts of a privacy loss", given(part), hint, parts=[Part.pure(1)]
-            )
+            must, example = "be parts of a privacy loss", [Part.pure(1)]
+            raise ParameterTypeError("parts", must, given(part), "Use {parts}.", parts=example)
     return several
 
 
 def of_promise(promise: Guarantee) -> tuple[Part, ...]:
-    """Return the parts of a guarantee of which nothing else is known.
-
-    Examples
-    --------
-    >>> print(*of_promise(Guarantee(1, 1e-6)), sep="; ")
-    epsilon 1; delta 1e-06
-    """
+    """Return the parts of a guarantee of which nothing else is known."""
     epsilon = promise.exact_epsilon()
     pure = (Part.pure(epsilon),) if epsilon else ()
     return (*pure, Part.delta(promise.delta)) if promise.delta else pure
 
 
 def plain(parts: Iterable[Part] | Part) -> tuple[Fraction | None, Fraction]:
-    """Return the sums of plain epsilons (``None`` if one has none) and of own deltas.
-
-    Examples
-    --------
-    >>> plain([Part.pure(0.1, times=3), Part.delta(1e-6)])
-    (Fraction(3, 10), Fraction(1, 1000000))
-    >>> plain([Part.gaussian(1, 100)])
-    (None, Fraction(0, 1))
-    """
+    """Return the sums of plain epsilons (``None`` if one has none) and of own deltas."""
     epsilon: Fraction | None = Fraction(0)
     delta = Fraction(0)
     for part in read_parts(parts):
@@ -563,20 +485,6 @@ def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
     post-processing of one by :math:`K` at scale :math:`b`. Other parts of one epsilon are replaced
     by a pure guarantee, and lists that do not match by ``promise``. *Checked by*
     ``test_the_widest_of_several_lists``.
-
-    Parameters
-    ----------
-    promise
-        The guarantee that all of them satisfy.
-    options
-        The lists.
-
-    Examples
-    --------
-    >>> print(*widest(Guarantee(1), (Part.laplace(4, 4),), (Part.laplace(6, 6),)))
-    discrete Laplace noise of scale 2, moved by 2
-    >>> print(*widest(Guarantee(1), (Part.range(1),), (Part.range(0.5, times=2),)))
-    epsilon 1
     """
     if len({len(parts) for parts in options}) > 1:
         return of_promise(promise)
@@ -606,11 +514,6 @@ def of_any_shift(promise: Guarantee, parts: tuple[Part, ...]) -> tuple[Part, ...
 
     Discrete Laplace noise is then pure, at the same epsilon; with Gaussian noise only the
     guarantee itself remains.
-
-    Examples
-    --------
-    >>> print(*of_any_shift(Guarantee(1), (Part.laplace(40, 80), Part.range(0.5))), sep="; ")
-    epsilon 0.5; a range of 0.5
     """
     if any(part.kind == "gaussian" for part in parts):
         return of_promise(promise)
@@ -626,14 +529,6 @@ def on_sample(parts: Iterable[Part] | Part, rate: Number) -> tuple[Part, ...]:
     A single draw keeps its kind. Several share the sample, so they become one pure guarantee, or
     one of zCDP where no epsilon holds; own deltas shrink with the rate. *Checked by*
     ``test_what_shares_a_sample_is_one_part``.
-
-    Examples
-    --------
-    >>> [part] = on_sample(Part.laplace(1, 1), 0.1)
-    >>> print(part)
-    discrete Laplace noise of scale 1, moved by 1, on a sample of rate 0.1
-    >>> print(*on_sample([Part.pure(0.5), Part.range(0.5)], 0.1))
-    epsilon 1, on a sample of rate 0.1
     """
     q, several = number(rate, "rate", above=0, most=1), read_parts(parts)
     drawn = [part for part in several if part.kind != "delta"]
@@ -654,43 +549,28 @@ def replaced(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     Epsilons, ranges and shifts double, :math:`\rho` is multiplied by four. Randomised response and
     parts on a sample become pure guarantees. If there is a delta, all becomes one guarantee of
     :math:`(2\varepsilon, (1 + e^\varepsilon)\delta)`.
-
-    Examples
-    --------
-    >>> print(*replaced([Part.range(0.1), Part.laplace(1, 10)]), sep="; ")
-    a range of 0.2; discrete Laplace noise of scale 10, moved by 2
-    >>> print(*replaced([Part.range(1), Part.delta(1e-6)]), sep="; ")
-    epsilon 2; delta 3.71829e-06
     """
     several = read_parts(parts)
     epsilon, delta = plain(several)
     if delta:
         if epsilon is None:
             raise _untold("have an epsilon beside its delta")
-        twice = Guarantee(epsilon, delta, ADD_REMOVE).under(SUBSTITUTE)
-        promised = (Part.pure(twice.exact_epsilon()),) if epsilon else ()
-        return (*promised, Part.delta(twice.delta))
+        return of_promise(Guarantee(epsilon, delta, ADD_REMOVE).under(SUBSTITUTE))
     return tuple(map(_twice, several))
 
 
 def _twice(part: Part) -> Part:
     if part.kind == "range":
-        return Part.range(2 * part.size, part.times)
-    if part.kind == "laplace":
-        return Part.laplace(2 * part.count, part.size, part.times)
-    if part.kind == "gaussian":
-        return Part.gaussian(2 * part.count, part.size, part.times)
+        return replace(part, size=2 * part.size)
+    if part.kind in {"laplace", "gaussian"}:
+        return replace(part, count=2 * part.count)
     if part.kind == "concentrated":
-        return Part.concentrated(4 * part.size, part.times)
+        return replace(part, size=4 * part.size)
     if part.epsilon is None:
         raise _untold("not be Gaussian noise on a sample")
     return Part.pure(2 * part.epsilon / part.times, part.times)
 
 
 def _untold(must: str) -> ParameterError:
-    return ParameterError(
-        "part",
-        must,
-        "a part without a bound for replacing one record",
-        "Use the parts of the mechanism under SUBSTITUTE.",
-    )
+    hint = "Use the parts of the mechanism under SUBSTITUTE."
+    return ParameterError("part", must, "a part without a bound for replacing one record", hint)

@@ -7,15 +7,9 @@ from dataclasses import replace
 from math import isclose
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sourdine.adaptive.holdout.leaderboard import (
-    ANSWERS,
-    GUARD,
-    SUBMISSIONS,
-    Leaderboard,
-    Standing,
-    open_sealed,
-)
-from sourdine.adaptive.holdout.store import entry_of
+from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing, open_sealed
+from sourdine.adaptive.holdout.store import GUARD, SUBMISSIONS, entry_of
+from sourdine.adaptive.ledger.transaction import ANSWERS
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.server.store.base import (
     Guard,

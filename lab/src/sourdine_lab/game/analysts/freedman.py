@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.queries import average
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
+from sourdine_lab.averages import average
 from sourdine_lab.game.game import AdaptiveGame
 
 if TYPE_CHECKING:
