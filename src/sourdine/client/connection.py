@@ -173,10 +173,7 @@ class Connection:
             import httpx
         except ImportError as error:
             raise MissingExtraError(
-                "client",
-                "be installed",
-                "",
-                "In the checkout, run pip install '.[client]'.",
+                "client", "be installed", "", "In the checkout, run pip install '.[client]'."
             ) from error
         self.url = _checked(url)
         self._broken = httpx.TransportError

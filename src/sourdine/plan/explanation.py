@@ -94,10 +94,7 @@ class Explanation(Displayable):
         notes = [("odds", odds), ("detection", test)]
         if self.guarantee.delta:
             notes.append(
-                (
-                    "delta",
-                    f"With probability up to {shown(one.told)} a record may be revealed.",
-                )
+                ("delta", f"With probability up to {shown(one.told)} a record may be revealed.")
             )
         worst = (
             "These are worst cases, for an adversary who knows all other records; usually less is "

@@ -253,13 +253,7 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
     if wants_page(request):
         return await nowhere(request, status)
     answer = problem(
-        RefusedError(
-            status,
-            "path",
-            "be a path of the API",
-            "",
-            f"See {PREFIX}/openapi.json.",
-        )
+        RefusedError(status, "path", "be a path of the API", "", f"See {PREFIX}/openapi.json.")
     )
     if isinstance(error, HTTPException) and error.headers:
         answer.headers.update(error.headers)

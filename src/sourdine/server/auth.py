@@ -197,13 +197,7 @@ def new_token(
     """
     token = f"sourdine-{secrets.token_urlsafe(32)}"
     store.tokens.add(
-        Token(
-            sha256=fingerprint(token),
-            who=who,
-            kind=kind,
-            until=time() + days * DAY,
-            label=label,
-        )
+        Token(sha256=fingerprint(token), who=who, kind=kind, until=time() + days * DAY, label=label)
     )
     return token
 

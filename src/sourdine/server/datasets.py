@@ -303,11 +303,7 @@ def registered(said: Registering) -> Dataset:
     for name in (*columns, *filter(None, [said.unit])):
         data.resolve(name)
     terms = Terms(
-        total=total,
-        filter=decides,
-        unit=said.unit,
-        rows=said.rows,
-        name=source_name(said.source),
+        total=total, filter=decides, unit=said.unit, rows=said.rows, name=source_name(said.source)
     )
     return Dataset(
         name=said.name,

@@ -108,11 +108,7 @@ def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row
     board = Leaderboard(held, "auto" if said.step is None else spelled(said.step))
     secret = secrets.token_bytes(32)
     guard = Guard(
-        name=said.name,
-        source=said.source,
-        column=said.column,
-        secret=secret.hex(),
-        text=said.text,
+        name=said.name, source=said.source, column=said.column, secret=secret.hex(), text=said.text
     )
     return guard, sealed_lines(board, secret)
 

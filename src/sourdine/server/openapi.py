@@ -139,7 +139,7 @@ def _questions() -> dict[str, Any]:
                 "minItems": 1,
                 "maxItems": MOST_QUESTIONS,
                 "items": _ref("Question"),
-            },
+            }
         },
         "additionalProperties": False,
     }

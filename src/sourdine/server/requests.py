@@ -353,10 +353,7 @@ def _require_shallow(part: Any, depth: int) -> None:
             )
     elif isinstance(part, (int, float)) and not _is_usual(part):
         raise ParameterError(
-            "a number",
-            "be 0, or between 1e-30 and 1e30 in magnitude",
-            "",
-            "Use a smaller one.",
+            "a number", "be 0, or between 1e-30 and 1e30 in magnitude", "", "Use a smaller one."
         )
 
 
@@ -444,10 +441,7 @@ class Incoming:
         text = self.query.get(name, str(default))
         if not text.isascii() or not text.isdecimal() or len(text) > 15 or int(text) > most:
             raise ParameterError(
-                "the query",
-                f"have a whole number of at most {most} as {name}",
-                "",
-                "Omit it.",
+                "the query", f"have a whole number of at most {most} as {name}", "", "Omit it."
             )
         return int(text)
 
@@ -529,11 +523,7 @@ class Operations(list[Operation]):
         return registered
 
 
-def reply(
-    facts: Any,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
+def reply(facts: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer of JSON."""
     return Response(msgspec.json.encode(facts), status, headers, "application/json")
 

@@ -122,11 +122,7 @@ class OpenSurveys:
             return SurveyStore(self._place(entry.store))
         except (SourdineError, OSError):
             raise RefusedError(
-                409,
-                "the survey",
-                "be readable where it was opened",
-                "",
-                "Tell its owner.",
+                409, "the survey", "be readable where it was opened", "", "Tell its owner."
             ) from None
 
     def collector(self, name: str) -> Collector | None:

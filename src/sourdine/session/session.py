@@ -700,11 +700,7 @@ def left_to_the_session(name: str) -> ParameterError:
     )
     instead = "" if name == "source" else ", or open another session with it"
     return ParameterError(
-        name,
-        f"be omitted: {elsewhere}",
-        "",
-        f"Omit {{{name}}}{instead}.",
-        **{name: LEFT_OUT},
+        name, f"be omitted: {elsewhere}", "", f"Omit {{{name}}}{instead}.", **{name: LEFT_OUT}
     )
 
 

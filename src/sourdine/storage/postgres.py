@@ -24,10 +24,7 @@ try:
     from psycopg.adapt import Loader
 except ImportError:
     raise MissingExtraError(
-        "postgres",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[postgres]'.",
+        "postgres", "be installed", "", "In the checkout, run pip install '.[postgres]'."
     ) from None
 
 

@@ -125,12 +125,7 @@ def guard_as_command(url: str, guard: str) -> str:
 # ---- A release as a file: its numbers as CSV, its picture as SVG or PNG, everything public as JSON
 
 
-TYPES = {
-    "csv": "text/csv",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "json": "application/json",
-}
+TYPES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
 MOST_GROUPS_DRAWN, MOST_NUMBERS_DRAWN = 24, 1000
 """What is larger has no PNG: matplotlib would keep a thread for many seconds."""
 PATIENCE = 5.0

@@ -56,10 +56,7 @@ def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
 def _arc(begin: float, end: float, kind: str) -> str:
     if end - begin < 1e-6:
         return ""
-    x0, y0, x1, y1 = (
-        *_place(begin),
-        *_place(max(end, begin + 0.004)),
-    )
+    x0, y0, x1, y1 = (*_place(begin), *_place(max(end, begin + 0.004)))
     path = f"M{x0:.2f} {y0:.2f}A{RADIUS:g} {RADIUS:g} 0 0 1 {x1:.2f} {y1:.2f}"
     return f'<path class="arc {kind}" d="{path}" stroke-width="{THICK:g}" fill="none"/>'
 

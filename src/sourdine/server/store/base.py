@@ -595,11 +595,4 @@ def _person(row: tuple[Any, ...]) -> Person:
 
 def _token(row: tuple[Any, ...]) -> Token:
     sha256, who, kind, until, label, revoked = row
-    return Token(
-        sha256=sha256,
-        who=who,
-        kind=kind,
-        until=until,
-        label=label,
-        revoked=bool(revoked),
-    )
+    return Token(sha256=sha256, who=who, kind=kind, until=until, label=label, revoked=bool(revoked))
