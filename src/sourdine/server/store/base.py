@@ -12,17 +12,19 @@
 `SurveyEntry`      a survey on the same server
 =================  ================================================================================
 
+Names are what things are called in addresses and people log in with; times are in UTC, as ISO 8601.
 Texts named JSON are what the server's interfaces understand; the store keeps them as they are.
 """
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from time import time
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import at_least, one_of
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+R = TypeVar("R")
 Role = Literal["owner", "analyst", "auditor"]
 State = Literal["charged", "answered", "failed"]
 
@@ -56,17 +59,7 @@ def fingerprint(text: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """Who a store is.
-
-    Parameters
-    ----------
-    identity
-        32 letters that no other store has.
-    version
-        The version of its tables.
-    opened
-        When it was made, in UTC, as ISO 8601.
-    """
+    """Who a store is: 32 letters that no other has, its tables' version, when it was made."""
 
     identity: str
     version: int
@@ -92,7 +85,7 @@ class Dataset:
     n_about
         About how many records there are, as the owner says it; None if that is not public.
     state
-        ``"open"`` or ``"closed"``, which is for good.
+        ``"closed"`` is for good.
     opened
         When it was registered.
     read
@@ -115,16 +108,9 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who may log in.
+    """Somebody who may log in, unless disabled.
 
-    Parameters
-    ----------
-    name, role
-        What they are called, and ``"owner"``, ``"analyst"`` or ``"auditor"``.
-    password
-        The hash of their password by argon2id; empty for somebody who has none.
-    disabled
-        Whether they are locked out.
+    ``password`` is its hash by argon2id; empty for somebody who has none.
     """
 
     name: str
@@ -137,15 +123,9 @@ class Person:
 class Grant:
     """How much an analyst may spend of a data set, within its total.
 
-    Parameters
-    ----------
-    dataset, analyst
-        What and who.
-    epsilon
-        What the epsilons of the analyst's releases may sum to. It is a ceiling, not a share that
-        is set aside: the data set's own total is what binds all analysts together.
-    spent
-        What they sum to.
+    ``epsilon`` is what the epsilons of the analyst's releases may sum to. It is a ceiling, not a
+    share that is set aside: the data set's own total is what binds all analysts together.
+    ``spent`` is what they sum to.
     """
 
     dataset: str
@@ -172,12 +152,10 @@ class Token:
     kind
         ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
         (`sourdine.server.auth`), and stands for nobody.
+    until
+        When it ends, in seconds since 1970, UTC; ``revoked`` if it was ended before.
     label
         What the person calls it.
-    until
-        When it ends, in seconds since 1970, UTC.
-    revoked
-        Whether it was ended before.
     """
 
     sha256: str
@@ -271,7 +249,7 @@ class Guard:
     text
         What is to be predicted, for those who do.
     state
-        ``"open"`` or ``"closed"``, which is for good.
+        ``"closed"`` is for good.
     opened
         When it was registered.
     """
@@ -287,17 +265,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamGrant:
-    """How often a team may submit to a guard.
-
-    Parameters
-    ----------
-    guard, team
-        To what and who, by the name they log in with.
-    submissions
-        How many at most.
-    sent
-        How many there were.
-    """
+    """How many submissions to a guard a team may send, and how many were ``sent``."""
 
     guard: str
     team: str
@@ -321,7 +289,7 @@ class Submission:
     number
         1 for the first of all teams.
     told
-        When, in UTC, as ISO 8601.
+        When.
     line, head
         The line of the guard's ledger that holds the answer, and that line's check.
     standing
@@ -347,14 +315,14 @@ class SurveyEntry:
     ----------
     name
         What it is called in addresses.
+    document
+        What is asked, as JSON; it changes while the survey is a draft alone.
     store
         Where its records are kept (`sourdine.survey.SurveyStore`); empty while it is a draft.
-    document
-        What is asked, as JSON.
     public
         Whether anybody may see its results.
     state
-        ``"draft"``, ``"open"`` or ``"closed"``; a document changes while it is a draft alone.
+        ``"closed"`` is for good.
     page
         The SHA-256 of its page; empty while it is a draft.
     """
@@ -371,13 +339,7 @@ class SurveyEntry:
 
 
 class Attempts:
-    """How often something was tried in the stretch of time that runs now.
-
-    Parameters
-    ----------
-    database
-        Where they are counted.
-    """
+    """How often something was tried in the stretch of time that runs now."""
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
@@ -400,64 +362,96 @@ class Attempts:
                 found = transaction.one(find, subject, since)
                 if found is not None and found[0] >= limit:
                     return False
-            for subject in most:
-                transaction.run(
-                    "INSERT INTO attempts VALUES (?, ?, 1) ON CONFLICT (subject, since) "
-                    "DO UPDATE SET number = attempts.number + 1",
-                    *(subject, since),
-                )
+            count = (
+                "INSERT INTO attempts VALUES (?, ?, 1) ON CONFLICT (subject, since) "
+                "DO UPDATE SET number = attempts.number + 1"
+            )
+            transaction.each(count, [(subject, since) for subject in most])
             return True
 
         return self._database.write(job)
 
     def forgive(self, subjects: tuple[str, ...], since: int) -> None:
         """Take an attempt back that went well."""
+        less = "UPDATE attempts SET number = number - 1 WHERE subject = ? AND since = ?"
+        self._database.write(lambda t: t.each(less, [(subject, since) for subject in subjects]))
 
-        def job(transaction: Transaction) -> None:
-            for subject in subjects:
-                transaction.run(
-                    "UPDATE attempts SET number = number - 1 WHERE subject = ? AND since = ?",
-                    *(subject, since),
-                )
 
-        self._database.write(job)
+# ---- Tables of records that are told apart by their names ----------------------------------------
+
+
+class NamedRecords(Generic[R]):
+    """The records of a table whose key is their name."""
+
+    table: ClassVar[str]
+    columns: ClassVar[str]
+    """In the order of the values of a record."""
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self._database = database
+
+    @abstractmethod
+    def _record(self, row: tuple[Any, ...]) -> R:
+        """Return the record of a row."""
+
+    def get(self, name: str) -> R | None:
+        """Return the record of a name; None if there is no such name."""
+        found = self._database.read(lambda t: self._row(t, name))
+        return None if found is None else self._record(found)
+
+    def all(self) -> list[R]:
+        """Return all records, by name."""
+        find = f"{self._select} ORDER BY name"
+        return [self._record(row) for row in self._database.read(lambda t: t.all(find))]
+
+    def close(self, name: str) -> None:
+        """Close it for good: it answers nothing more, and can still be read and checked."""
+        end = f"UPDATE {self.table} SET state = 'closed' WHERE name = ? AND state = 'open'"  # noqa: S608
+        self._database.write(lambda t: t.run(end, name))
+
+    @property
+    def _select(self) -> str:
+        return f"SELECT {self.columns} FROM {self.table}"  # noqa: S608 - names of columns
+
+    def _row(self, transaction: Transaction, name: str) -> tuple[Any, ...] | None:
+        return transaction.one(f"{self._select} WHERE name = ?", name)
+
+    def _require_new(self, transaction: Transaction, name: str) -> None:
+        if self._row(transaction, name) is not None:
+            raise ParameterError("name", "be new", repr(name), "Choose another name.")
+
+    def _insert(self, transaction: Transaction, *values: object) -> None:
+        """Write a record down, or refuse a name that is taken."""
+        self._require_new(transaction, str(values[0]))
+        places = ", ".join("?" * len(values))
+        transaction.run(f"INSERT INTO {self.table} ({self.columns}) VALUES ({places})", *values)  # noqa: S608
+
+
+def require_names(transaction: Transaction, tables: Mapping[str, tuple[str, str]]) -> None:
+    """Refuse a grant of what is not there: for each table, a parameter and the name it says."""
+    for table, (parameter, name) in tables.items():
+        if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
+            raise ParameterError(parameter, "exist in this store", repr(name), "Add it first.")
 
 
 # ---- People, their tokens, and what analysts may spend -------------------------------------------
 
 
-PERSON = "SELECT name, role, password, disabled FROM people"
 TOKEN = "SELECT sha256, who, kind, until, label, revoked FROM tokens"  # noqa: S105 - a query
 SPENT = "SELECT spent FROM releases WHERE dataset = ? AND analyst = ? ORDER BY number DESC LIMIT 1"
 
 
-class People:
+class People(NamedRecords[Person]):
     """Everybody who may log in."""
 
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+    table, columns = "people", "name, role, password, disabled"
 
     def add(self, person: Person) -> Person:
         """Write somebody down, or refuse a name that is taken."""
         one_of(person.role, "role", "owner", "analyst", "auditor")
         values = (person.name, person.role, person.password, int(person.disabled))
-
-        def job(transaction: Transaction) -> None:
-            if transaction.one(f"{PERSON} WHERE name = ?", person.name) is not None:
-                raise ParameterError("name", "be new", repr(person.name), "Choose another name.")
-            transaction.run("INSERT INTO people VALUES (?, ?, ?, ?)", *values)
-
-        self._database.write(job)
+        self._database.write(lambda t: self._insert(t, *values))
         return person
-
-    def get(self, name: str) -> Person | None:
-        """Return somebody; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{PERSON} WHERE name = ?", name))
-        return None if found is None else _person(found)
-
-    def all(self) -> list[Person]:
-        found = self._database.read(lambda t: t.all(f"{PERSON} ORDER BY name"))
-        return [_person(row) for row in found]
 
     def change(
         self, name: str, *, password: str | None = None, disabled: bool | None = None
@@ -465,17 +459,14 @@ class People:
         """Give somebody another password's hash, or lock them out; their tokens end with it."""
 
         def job(transaction: Transaction) -> Person:
-            found = transaction.one(f"{PERSON} WHERE name = ?", name)
+            found = self._row(transaction, name)
             if found is None:
                 raise ParameterError(
                     "name", "be the name of a user", repr(name), "Choose another name."
                 )
-            was = _person(found)
-            new = replace(
-                was,
-                password=was.password if password is None else password,
-                disabled=was.disabled if disabled is None else disabled,
-            )
+            new = self._record(found)
+            new = new if password is None else replace(new, password=password)
+            new = new if disabled is None else replace(new, disabled=disabled)
             transaction.run(
                 "UPDATE people SET password = ?, disabled = ? WHERE name = ?",
                 *(new.password, int(new.disabled), name),
@@ -485,6 +476,14 @@ class People:
             return new
 
         return self._database.write(job)
+
+    def _record(self, row: tuple[Any, ...]) -> Person:
+        return _person(row)
+
+
+def _person(row: tuple[Any, ...]) -> Person:
+    name, role, password, disabled = row
+    return Person(name=name, role=role, password=password, disabled=bool(disabled))
 
 
 class Tokens:
@@ -511,7 +510,8 @@ class Tokens:
             if found is None:
                 return None
             token = _token(found)
-            owner = transaction.one(f"{PERSON} WHERE name = ?", token.who)
+            find = f"SELECT {People.columns} FROM people WHERE name = ?"  # noqa: S608 - columns
+            owner = transaction.one(find, token.who)
             if owner is None or token.revoked or token.until <= moment or owner[3]:
                 return None
             return token, _person(owner)
@@ -529,6 +529,11 @@ class Tokens:
         return self._database.write(lambda t: t.run(end, who, sha256)) == 1
 
 
+def _token(row: tuple[Any, ...]) -> Token:
+    sha256, who, kind, until, label, ended = row
+    return Token(sha256=sha256, who=who, kind=kind, until=until, label=label, revoked=bool(ended))
+
+
 class Grants:
     """What analysts may spend."""
 
@@ -540,18 +545,15 @@ class Grants:
         most = at_least(epsilon, "epsilon", 0)
 
         def job(transaction: Transaction) -> Grant:
-            names = {"datasets": ("dataset", dataset), "people": ("analyst", analyst)}
-            for table, (parameter, name) in names.items():
-                if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
-                    raise ParameterError(
-                        parameter, "exist in this store", repr(name), "Add it first."
-                    )
+            require_names(
+                transaction, {"datasets": ("dataset", dataset), "people": ("analyst", analyst)}
+            )
             transaction.run(
                 "INSERT INTO grants VALUES (?, ?, ?) "
                 "ON CONFLICT (dataset, analyst) DO UPDATE SET epsilon = excluded.epsilon",
                 *(dataset, analyst, str(most)),
             )
-            return _required(self.look(transaction, dataset, analyst))
+            return self._grant(transaction, dataset, analyst, most)
 
         return self._database.write(job)
 
@@ -564,35 +566,21 @@ class Grants:
         found = transaction.one(find, dataset, analyst)
         if found is None:
             return None
-        spent = transaction.one(SPENT, dataset, analyst) or ("0",)
-        most, used = Fraction(found[0]), Fraction(spent[0])
-        return Grant(dataset=dataset, analyst=analyst, epsilon=most, spent=used)
+        return self._grant(transaction, dataset, analyst, Fraction(found[0]))
 
     def all(self, *, dataset: str | None = None, analyst: str | None = None) -> list[Grant]:
         """Return the grants of a data set, or of an analyst, or all."""
 
         def job(transaction: Transaction) -> list[Grant]:
-            pairs = transaction.all("SELECT dataset, analyst FROM grants ORDER BY dataset, analyst")
+            rows = transaction.all("SELECT * FROM grants ORDER BY dataset, analyst")
             return [
-                _required(self.look(transaction, *pair))
-                for pair in pairs
-                if dataset in (None, pair[0]) and analyst in (None, pair[1])
+                self._grant(transaction, of, who, Fraction(most))
+                for of, who, most in rows
+                if dataset in (None, of) and analyst in (None, who)
             ]
 
         return self._database.read(job)
 
-
-def _required(grant: Grant | None) -> Grant:
-    if grant is None:
-        raise LookupError
-    return grant
-
-
-def _person(row: tuple[Any, ...]) -> Person:
-    name, role, password, disabled = row
-    return Person(name=name, role=role, password=password, disabled=bool(disabled))
-
-
-def _token(row: tuple[Any, ...]) -> Token:
-    sha256, who, kind, until, label, revoked = row
-    return Token(sha256=sha256, who=who, kind=kind, until=until, label=label, revoked=bool(revoked))
+    def _grant(self, transaction: Transaction, dataset: str, analyst: str, most: Fraction) -> Grant:
+        spent = transaction.one(SPENT, dataset, analyst) or ("0",)
+        return Grant(dataset=dataset, analyst=analyst, epsilon=most, spent=Fraction(spent[0]))

@@ -42,7 +42,6 @@ def _to_version_2(transaction: Transaction) -> None:
 
 
 def _to_version_3(transaction: Transaction) -> None:
-    """Give data sets a title and a description."""
     for column in (TITLE, DESCRIPTION):
         transaction.run(f"ALTER TABLE datasets ADD COLUMN {column}")
 
@@ -184,9 +183,8 @@ class ServerStore:
             try:
                 where.path.touch(mode=0o600, exist_ok=False)
             except FileExistsError:
-                raise ExistingFileError(
-                    "store", "be a new file", str(where), "Choose another name."
-                ) from None
+                hint = "Choose another name."
+                raise ExistingFileError("store", "be a new file", str(where), hint) from None
             except OSError as error:
                 raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         database = SharedDatabase(where)
@@ -209,14 +207,10 @@ class ServerStore:
         version = _meta(database).version
         if version != VERSION:
             database.close()
-            raise ParameterError(
-                "store",
-                f"have tables of version {VERSION}",
-                f"version {version}",
-                "Stop all servers, make a copy, and migrate it."
-                if version < VERSION
-                else "Install a later version of Sourdine.",
-            )
+            older = "Stop all servers, make a copy, and migrate it."
+            hint = older if version < VERSION else "Install a later version of Sourdine."
+            what = f"have tables of version {VERSION}"
+            raise ParameterError("store", what, f"version {version}", hint)
         store = cls(database)
         if witness is not None:
             store.watch(Witness(witness, store.meta.identity))
@@ -228,7 +222,7 @@ class ServerStore:
         database = SharedDatabase(address)
 
         def job(transaction: Transaction) -> tuple[int, int]:
-            before = _version(transaction)
+            before = int((transaction.one("SELECT version FROM meta") or (0,))[0])
             for version in range(before, VERSION):
                 MIGRATIONS[version](transaction)
                 transaction.run("UPDATE meta SET version = ?", version + 1)
@@ -287,7 +281,3 @@ def _meta(database: SharedDatabase) -> Meta:
         )
     identity, version, opened = found
     return Meta(identity=identity, version=version, opened=opened)
-
-
-def _version(transaction: Transaction) -> int:
-    return int((transaction.one("SELECT version FROM meta") or (0,))[0])
