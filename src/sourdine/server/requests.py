@@ -11,7 +11,7 @@ from fractions import Fraction
 from http import HTTPStatus
 from math import prod
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 from starlette.responses import Response
@@ -330,6 +330,15 @@ class Incoming:
     cookies: Mapping[str, str] = field(default_factory=dict)
     data: bytes = b""
     address: str = ""
+
+    @classmethod
+    def of(cls, request: Request, caller: Caller | None, data: bytes, address: str = "") -> Self:
+        """Return a request of somebody, of which the body was read."""
+        return cls(
+            state=request.app.state.server, caller=caller, data=data, address=address,
+            path=request.path_params, query=request.query_params, headers=request.headers,
+            cookies=request.cookies,
+        )  # fmt: skip
 
     @property
     def who(self) -> Caller:

@@ -75,22 +75,11 @@ def serve(
     settings.tell_workers()
     bound = bound_socket(host, port)
     config = uvicorn.Config(
-        "sourdine.server.app:worker",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=settings.behind_proxy,
-        timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=30,
-        h11_max_incomplete_event_size=16_384,
-        http=TimedProtocol,
-        ws="none",
-    )
+        "sourdine.server.app:worker", factory=True, host=host, port=port, workers=workers,
+        log_level="warning", access_log=False, server_header=False, date_header=False,
+        proxy_headers=settings.behind_proxy, timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=30, h11_max_incomplete_event_size=16_384, http=TimedProtocol, ws="none",
+    )  # fmt: skip
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{bound.getsockname()[1]}"
     listening(url)
@@ -108,13 +97,7 @@ def serve(
 
 @contextmanager
 def serving(settings: ServerSettings) -> Iterator[str]:
-    """Serve in a thread of this process while a block runs; yield the address, on this machine.
-
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    """
+    """Serve in a thread of this process while a block runs; yield the address, on this machine."""
     import uvicorn
 
     from sourdine.server.app import build
@@ -149,13 +132,7 @@ INVENTED = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPerson:
-    """Somebody of the demo, who may be known to everybody.
-
-    Parameters
-    ----------
-    name, password
-        To log in with.
-    """
+    """Somebody of the demo, who may be known to everybody."""
 
     name: str
     password: str
@@ -186,17 +163,7 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
 def open_sample(address: str, url: str) -> str:
     """Open a survey in a demo's store, which invented people have answered.
 
-    Parameters
-    ----------
-    address
-        The store.
-    url
-        Where the server is.
-
-    Returns
-    -------
-    str
-        The address of its page.
+    ``url`` is where the server is; the address of the survey's page comes back.
     """
     document = parsed(SKELETON) | {"epsilon": 2, "method": "sample"}
     survey = Draft(document=document).examined(url).survey

@@ -98,22 +98,22 @@ class Metrics:
             self._seconds[route] += seconds
 
     def text(self, remaining: Iterable[tuple[str, Mapping[str, float]]]) -> str:
-        """Return everything in the text format of Prometheus.
-
-        Parameters
-        ----------
-        remaining
-            What is left of each data set, by kind.
-        """
+        """Return everything, and what remains of each data set by kind, as Prometheus reads it."""
         worker = os.getpid()
         with self._lock:
             lines = ["# TYPE sourdine_requests_total counter"]
             for (method, route, status), number in sorted(self._requests.items()):
                 labels = f'worker="{worker}",method="{method}",route="{route}",status="{status}"'
                 lines.append(f"sourdine_requests_total{{{labels}}} {number}")
-            lines.append("# TYPE sourdine_request_seconds histogram")
+            name = "sourdine_request_seconds"
+            lines.append(f"# TYPE {name} histogram")
+            edges = [*(f"{edge:g}" for edge in EDGES), "+Inf"]
             for route, buckets in sorted(self._buckets.items()):
-                lines += self._histogram(route, buckets, worker)
+                labels, sums = f'worker="{worker}",route="{route}"', list(accumulate(buckets))
+                for edge, number in zip(edges, sums, strict=True):
+                    lines.append(f'{name}_bucket{{{labels},le="{edge}"}} {number}')
+                lines.append(f"{name}_sum{{{labels}}} {self._seconds[route]:.6f}")
+                lines.append(f"{name}_count{{{labels}}} {sums[-1]}")
         lines.append("# TYPE sourdine_remaining gauge")
         lines += [
             f'sourdine_remaining{{dataset="{name}",kind="{kind}"}} {value:g}'
@@ -121,19 +121,6 @@ class Metrics:
             for kind, value in kinds.items()
         ]
         return "\n".join(lines) + "\n"
-
-    def _histogram(self, route: str, buckets: list[int], worker: int) -> list[str]:
-        labels = f'worker="{worker}",route="{route}"'
-        sums = list(accumulate(buckets))
-        edges = [*(f"{edge:g}" for edge in EDGES), "+Inf"]
-        return [
-            *(
-                f'sourdine_request_seconds_bucket{{{labels},le="{edge}"}} {number}'
-                for edge, number in zip(edges, sums, strict=True)
-            ),
-            f"sourdine_request_seconds_sum{{{labels}}} {self._seconds[route]:.6f}",
-            f"sourdine_request_seconds_count{{{labels}}} {sums[-1]}",
-        ]
 
 
 # ---- For whoever runs the server: whether it is well, and what it counts -------------------------
@@ -169,9 +156,8 @@ def metrics(call: Incoming) -> Response:
         (one.name, {"share": 1 - float(datasets.ledger(one.name).account.share)})
         for one in datasets.all()
     ]
-    return Response(
-        call.state.metrics.text(left), 200, media_type="text/plain; version=0.0.4; charset=utf-8"
-    )
+    kind = "text/plain; version=0.0.4; charset=utf-8"
+    return Response(call.state.metrics.text(left), 200, media_type=kind)
 
 
 # ---- What a server is started with, told to its workers through the environment ------------------
@@ -228,15 +214,7 @@ MOST_CURVES = 512
 
 
 class ServerState:
-    """The store, the sessions, what was counted: one for each worker.
-
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    operations
-        All operations of the API, which it describes.
-    """
+    """The store, the sessions, what was counted: one for each worker."""
 
     def __init__(self, settings: ServerSettings, operations: tuple[Operation, ...] = ()) -> None:
         self.settings, self.operations = settings, operations
@@ -251,17 +229,17 @@ class ServerState:
     def visible(self, name: str, caller: Caller) -> Dataset:
         """Return a data set that somebody may see; who may not hears that there is none."""
         found = self.store.datasets.get(name) if NAME.fullmatch(name) else None
-        if found is None or not (caller.sees_all or self.store.grants.get(name, caller.name)):
-            raise NotGrantedError(
-                "No such data set, or no access to it. Ask its owner for a grant."
-            )
+        granted = self.store.grants.get
+        if found is None or not (caller.sees_all or granted(name, caller.name)):
+            raise _hidden("data set")
         return found
 
     def visible_guard(self, name: str, caller: Caller) -> Guard:
         """Return a guard that somebody may see; who may not hears that there is none."""
         found = self.store.guards.get(name) if NAME.fullmatch(name) else None
-        if found is None or not (caller.sees_all or self.store.guards.grant(name, caller.name)):
-            raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
+        granted = self.store.guards.grant
+        if found is None or not (caller.sees_all or granted(name, caller.name)):
+            raise _hidden("guard")
         return found
 
     def session(self, dataset: Dataset) -> Session:
@@ -277,13 +255,9 @@ class ServerState:
                 data = data.only(*listed, *filter(None, [dataset.terms.unit]))
             return Session(data, ledger=ledger, name=dataset.terms.name)
         except (SourdineError, OSError):
-            raise RefusedError(
-                409,
-                "the data set",
-                "be readable where its owner registered it",
-                "",
-                "Tell its owner; nothing was charged.",
-            ) from None
+            what = "be readable where its owner registered it"
+            hint = "Tell its owner; nothing was charged."
+            raise RefusedError(409, "the data set", what, "", hint) from None
 
     def curve(self, key: str) -> Any:
         """Return a curve that was computed before; None if it was not."""
@@ -301,3 +275,7 @@ class ServerState:
         """Count what surveys accepted, and let go of the store."""
         self.surveys.stop()
         self.store.close()
+
+
+def _hidden(what: str) -> NotGrantedError:
+    return NotGrantedError(f"No such {what}, or no access to it. Ask its owner for a grant.")

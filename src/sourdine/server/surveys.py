@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from sourdine.local.table.columns import Attribute
     from sourdine.server.requests import Incoming
     from sourdine.server.store.store import ServerStore
     from sourdine.storage.database import Address
@@ -56,13 +55,7 @@ ENDING = ".surveys"
 
 
 class OpenSurveys:
-    """The surveys of a server that people answer, or answered.
-
-    Parameters
-    ----------
-    store
-        What knows of them.
-    """
+    """The surveys of a server that people answer, or answered."""
 
     def __init__(self, store: ServerStore) -> None:
         self._store, self._lock = store, Lock()
@@ -73,16 +66,7 @@ class OpenSurveys:
     ) -> tuple[SurveyEntry, list[str]]:
         """Freeze a draft, and let people answer; return it with its tickets.
 
-        Parameters
-        ----------
-        entry
-            The draft.
-        survey
-            What is asked.
-        tickets
-            How many one-time codes to make; 0 lets anybody answer.
-        public
-            Whether anybody may see results.
+        ``tickets`` is how many one-time codes to make; 0 lets anybody answer.
         """
         if entry.state != "draft":
             raise ParameterError("survey", "be a draft", entry.state, "Create another survey.")
@@ -101,8 +85,6 @@ class OpenSurveys:
 
     def close(self, entry: SurveyEntry) -> SurveyEntry:
         """Close a survey for good: what was accepted is counted, nothing more is."""
-        if entry.state == "draft":
-            raise ParameterError("survey", "be open", "a draft", "Open it first.")
         with self.kept(entry) as store:
             store.end()
         return self._store.surveys.change(replace(entry, state="closed"))
@@ -110,6 +92,8 @@ class OpenSurveys:
     @contextmanager
     def kept(self, entry: SurveyEntry) -> Iterator[SurveyStore]:
         """Yield the store of a survey, in which everything is counted that was accepted."""
+        if entry.state == "draft":
+            raise ParameterError("survey", "be open", "a draft", "Open it first.")
         store = self._opened(entry)
         try:
             store.fold()
@@ -121,9 +105,8 @@ class OpenSurveys:
         try:
             return SurveyStore(self._place(entry.store))
         except (SourdineError, OSError):
-            raise RefusedError(
-                409, "the survey", "be readable where it was opened", "", "Tell its owner."
-            ) from None
+            what = "be readable where it was opened"
+            raise RefusedError(409, "the survey", what, "", "Tell its owner.") from None
 
     def collector(self, name: str) -> Collector | None:
         """Return what answers for a survey in this worker; None if there is no such survey."""
@@ -210,30 +193,19 @@ class SurveyChecking(Drafting, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What an owner wrote.
-
-    Parameters
-    ----------
-    document
-        The keys of a survey.toml.
-    """
+    """What an owner wrote: the keys of a survey.toml."""
 
     document: Mapping[str, Any]
 
     def examined(self, url: str) -> Examination:
         """Return the survey, sent to a server; or everything that is wrong with it."""
         name = self.document.get("name")
-        facts = {**self.document, "send_to": f"{url}{COLLECTED}/{name}/reports"}
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            facts["send_to"] = f"{url}{COLLECTED}/survey/reports"
-        found = examined(facts)
+        known = name if isinstance(name, str) and NAME.fullmatch(name) else "survey"
+        found = examined({**self.document, "send_to": f"{url}{COLLECTED}/{known}/reports"})
         more = (*found.problems, *_too_much(name, found))
-        small = more == found.problems
-        return Examination(
-            survey=found.survey if small else None,
-            problems=more,
-            sketch=found.sketch if small else None,
-        )
+        if more == found.problems:
+            return found
+        return Examination(survey=None, problems=more, sketch=None)
 
 
 def drafted(said: Drafting) -> Draft:
@@ -250,12 +222,8 @@ def required_name(draft: Draft) -> str:
     """Return the survey's name, by which it is kept; or refuse the draft."""
     name = draft.document.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise ParameterError(
-            "name",
-            f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens",
-            "",
-            "Choose a short one, such as commute.",
-        )
+        what = f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens"
+        raise ParameterError("name", what, "", "Choose a short one, such as commute.")
     return name
 
 
@@ -266,15 +234,7 @@ def origin(call: Incoming) -> str:
 
 
 def consequence(found: Examination, n: int) -> dict[str, Any]:
-    """Return what a survey costs who answers, and what so many people will tell.
-
-    Parameters
-    ----------
-    found
-        The survey, or what there is of it.
-    n
-        How many people answer.
-    """
+    """Return what a survey, or what there is of it, costs who answers, and what n people tell."""
     told: dict[str, Any] = {
         "problems": wrongs(found),
         "fingerprint": found.survey and found.survey.fingerprint,
@@ -287,13 +247,10 @@ def consequence(found: Examination, n: int) -> dict[str, Any]:
     told["cost"] = {"sure": sure(schema.epsilon), "means": meaning(schema.epsilon)}
     plan = precision(schema, n).to_dict()
     for name, line in plan["questions"].items():
-        line["coarse"] = line["half"] > COARSE * _span(schema.columns[name])
+        column = schema.columns[name]
+        span = float(column.grid.upper - column.grid.lower) if isinstance(column, Number) else 1.0
+        line["coarse"] = line["half"] > COARSE * span
     return {**told, "plan": plan}
-
-
-def _span(column: Attribute) -> float:
-    """Return how far answers can be apart; of a share, 1."""
-    return float(column.grid.upper - column.grid.lower) if isinstance(column, Number) else 1.0
 
 
 def wrongs(found: Examination) -> list[dict[str, str]]:
@@ -304,23 +261,20 @@ def wrongs(found: Examination) -> list[dict[str, str]]:
     ]
 
 
-def _too_much(name: object, found: Examination) -> Iterator[FieldProblem]:
-    """Yield what a server cannot open."""
-    schema = found.survey and found.survey.schema
+def _too_much(name: object, found: Examination) -> list[FieldProblem]:
+    """Return what a server cannot open."""
+    schema, most = found.survey and found.survey.schema, f"have at most {LONGEST_NAME} characters"
+    errors = []
     if schema and schema.rounds and not schema.turn:
-        rounds = ParameterError(
-            "round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1
-        )
-        yield FieldProblem(field="round", error=rounds)
+        what = f"be from 1 to {schema.rounds}"
+        errors.append(ParameterError("round", what, "", "Use {round}.", round=1))
     if isinstance(name, str) and len(name) > LONGEST_NAME:
-        long = ParameterError(
-            "name", f"have at most {LONGEST_NAME} characters", str(len(name)), "Shorten it."
-        )
-        yield FieldProblem(field="name", error=long)
+        errors.append(ParameterError("name", most, str(len(name)), "Shorten it."))
     asked = len(found.sketch.questions) if found.sketch else 0
     if asked > MOST_QUESTIONS:
-        many = ParameterError("questions", f"be at most {MOST_QUESTIONS}", str(asked), "Ask fewer.")
-        yield FieldProblem(field="questions", error=many)
+        what = f"be at most {MOST_QUESTIONS}"
+        errors.append(ParameterError("questions", what, str(asked), "Ask fewer."))
+    return [FieldProblem(field=error.name, error=error) for error in errors]
 
 
 # ---- Surveys: drafted, examined, opened to anybody, watched, closed, taken home ------------------
@@ -475,12 +429,9 @@ def _origin(address: str) -> str:
     """Return the address of a server; collectors are at its root, so it has no path."""
     url = address.rstrip("/")
     if not ORIGIN.fullmatch(url):
-        raise ParameterError(
-            "address",
-            "be https:// and the host of this server, without a path",
-            repr(address),
-            'Use an address such as "https://statistics.example".',
-        )
+        what = "be https:// and the host of this server, without a path"
+        hint = 'Use an address such as "https://statistics.example".'
+        raise ParameterError("address", what, repr(address), hint)
     return url
 
 
@@ -494,8 +445,6 @@ def close_survey(call: Incoming) -> Response:
 def survey_results(call: Incoming) -> Response:
     """Return the results of questions with at least 50 answers."""
     entry = entry_of(call)
-    if entry.state == "draft":
-        raise ParameterError("survey", "be open", "a draft", "Open it first.")
     with call.state.surveys.kept(entry) as kept:
         return reply(results(kept).to_dict())
 
@@ -504,8 +453,6 @@ def survey_results(call: Incoming) -> Response:
 def survey_aggregator(call: Incoming) -> Response:
     """Return all counts as an aggregate file."""
     entry = entry_of(call)
-    if entry.state == "draft":
-        raise ParameterError("survey", "be open", "a draft", "Open it first.")
     with call.state.surveys.kept(entry) as kept, TemporaryDirectory() as folder:
         path = Path(folder, "aggregator")
         kept.aggregator().save(path)

@@ -210,18 +210,8 @@ def page(
         caller = await visitor(request)
         if caller is None:
             return RedirectResponse(f"/login?next={quote(request.url.path)}", 303)
-        visit = Visit(
-            Incoming(
-                state=request.app.state.server,
-                caller=caller,
-                path=request.path_params,
-                query=request.query_params,
-                headers=request.headers,
-                cookies=request.cookies,
-                data=await read_body(request),
-            ),
-            f"{request.url.scheme}://{request.url.netloc}",
-        )
+        call = Incoming.of(request, caller, await read_body(request))
+        visit = Visit(call, f"{request.url.scheme}://{request.url.netloc}")
         if roles and visit.role not in roles:
             said = f"This page is for {' and '.join(f'{role}s' for role in roles)}."
             return rendered("refused.html", 403, person=caller.name, role=visit.role, said=said)
