@@ -31,15 +31,7 @@ STEPS = (1, 2, 5)
 
 
 def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
-    """Return a half circle: what is spent, what a plan would take, and what is left as words.
-
-    Parameters
-    ----------
-    spent, planned
-        Shares of the total.
-    left, total
-        As words.
-    """
+    """Return a half circle: shares of the total that are spent and planned, and what is left."""
     after = min(spent + planned, 1.0)
     over = spent + planned > 1
     parts = _arc(0, 1, "track") + _arc(0, spent, "spent")
@@ -70,18 +62,8 @@ def _place(share: float) -> tuple[float, float]:
 class CurvePicture:
     """The error against epsilon, both by powers of ten; what cannot be afforded is shaded.
 
-    Parameters
-    ----------
-    points
-        Epsilons and errors, epsilons ascending; an error of 0 lies on the floor.
-    here
-        The plan's own.
-    afford
-        The largest epsilon that can be had.
-    wide
-        Pixels.
-    unit
-        What the error is counted in.
+    ``points`` are epsilons and errors, epsilons ascending; an error of 0 lies on the floor.
+    ``here`` is the plan's own, ``afford`` the largest epsilon that can be had, ``wide`` in pixels.
     """
 
     points: Sequence[tuple[float, float]]
@@ -193,16 +175,8 @@ BOARD_ABOVE = 22.0
 class BoardPicture:
     """All teams, the leader on top; those that never led without a score.
 
-    Parameters
-    ----------
-    teams, ladder
-        In their order; and the grid of their scores.
-    bar
-        The least score that leads now; None if none does any more.
-    own
-        The team that looks at it.
-    wide
-        Pixels.
+    ``ladder`` is the grid of scores, ``bar`` the least that leads now, None if none does any more;
+    ``own`` the team that looks at it, ``wide`` in pixels.
     """
 
     teams: Sequence[Team]
