@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, SourdineError
 from sourdine.exact import at_least, given, integer, one_of, positive
@@ -33,7 +35,7 @@ from sourdine.results.tables import Displayable, Sheet
 from sourdine.storage.journal import now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sourdine.exact import Number
     from sourdine.privacy import Relation
@@ -78,13 +80,8 @@ def read_budget(
     if rho is not None:
         for name, other in (("epsilon", epsilon), ("delta", delta), ("reserve", reserve)):
             if other is not None:
-                raise ParameterError(
-                    name,
-                    "be omitted if the total is rho",
-                    given(other),
-                    f"Omit {{{name}}} or rho.",
-                    **{name: LEFT_OUT},
-                )
+                what, hint = "be omitted if the total is rho", f"Omit {{{name}}} or rho."
+                raise ParameterError(name, what, given(other), hint, **{name: LEFT_OUT})
         exact = positive(rho, "rho")
         return Concentrated(exact, relation), Filter.of_rho(exact)
     total = read_total(0 if epsilon is None else epsilon, 0 if delta is None else delta, relation)
@@ -111,8 +108,30 @@ KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
 """Kinds of loss: what has them, at about such a price, and the part of an epsilon."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemainingBudget(Displayable):
+class _Counted(Displayable):
+    """A part of a total with delta, printed by its share."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Fraction:
+        """As an epsilon."""
+
+    @abstractmethod
+    def told(self, whom: str = "record") -> str:
+        """Return it in words, for what takes the place of a record."""
+
+    def exact_epsilon(self) -> Fraction:
+        """Return `epsilon`, by the name that a `sourdine.privacy.Guarantee` has for it."""
+        return self.epsilon
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.told()}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RemainingBudget(_Counted):
     """What is left of a total with delta.
 
     It is a share, as what an epsilon costs depends on what is asked: `largest` says which epsilon
@@ -176,10 +195,6 @@ class RemainingBudget(Displayable):
 
         return self.filter.largest(make)
 
-    def exact_epsilon(self) -> Fraction:
-        """Return the largest epsilon that fits, whatever is asked."""
-        return self.epsilon
-
     def told(self, whom: str = "record") -> str:
         """Return what is left in words, for what takes the place of a record."""
         left = percent(self.share)
@@ -195,21 +210,17 @@ class RemainingBudget(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        lines = [
-            (kind, shown(self.largest(kind), up=False), text) for kind, (text, _) in KINDS.items()
-        ]
+        kinds = [(kind, text) for kind, (text, _) in KINDS.items()]
+        lines = [(kind, shown(self.largest(kind), up=False), text) for kind, text in kinds]
         notes = [("remaining", self.told())]
         if self.filter.reserve:
             kept = f"delta {shown(self.delta, up=False)} for answers with a delta of their own"
             notes.append(("reserve", kept))
         return Sheet(heads=("kind", "largest epsilon", "for"), lines=lines, notes=notes)
 
-    def __repr__(self) -> str:
-        return f"<RemainingBudget: {self.told()}>"
 
-
-@dataclass(frozen=True, slots=True)
-class Charged(Displayable):
+@dataclass(frozen=True, slots=True, repr=False)
+class Charged(_Counted):
     """What was spent of a total with delta: a share of it, and the sum of the epsilons.
 
     The sum is not what was lost. An epsilon that holds so far, at a time chosen after seeing the
@@ -233,16 +244,13 @@ class Charged(Displayable):
 
     @property
     def epsilon(self) -> Fraction:
+        """The sum of the epsilons of all charges."""
         return self.sums.exact_epsilon()
 
     @property
     def delta(self) -> Fraction:
         """What was taken from the reserve."""
         return self.filter.own_delta
-
-    def exact_epsilon(self) -> Fraction:
-        """Return the sum of the epsilons of all charges."""
-        return self.epsilon
 
     def told(self, whom: str = "record") -> str:
         """Return what was spent in words, for what takes the place of a record."""
@@ -260,13 +268,8 @@ class Charged(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        note = (
-            "the guarantee is the total; no smaller epsilon is guaranteed for the releases so far"
-        )
-        return Sheet(notes=[("spent", self.told()), ("note", note)])
-
-    def __repr__(self) -> str:
-        return f"<Charged: {self.told()}>"
+        note = "the guarantee is the total; no smaller epsilon is guaranteed for the releases"
+        return Sheet(notes=[("spent", self.told()), ("note", f"{note} so far")])
 
 
 # ---- How much of a total is spent, and whether one more charge fits: two ways to count -----------
@@ -280,32 +283,6 @@ class Charged(Displayable):
 
 Total = Guarantee | Concentrated
 """What may be spent in all: epsilon and delta, or rho."""
-
-
-class Account(Protocol):
-    """What was spent of a total, by one way to count."""
-
-    @property
-    def spent(self) -> Guarantee:
-        """The promises of all charges, added up."""
-
-    @property
-    def used(self) -> Guarantee | Charged:
-        """What was spent, as a session shows it."""
-
-    @property
-    def remaining(self) -> Guarantee | RemainingBudget:
-        """What is left, as a session shows it."""
-
-    @property
-    def share(self) -> Fraction:
-        """How much of the total is spent."""
-
-    def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> Account:
-        """Return the account after a charge, or raise `BudgetExceededError`."""
-
-    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
-        """Return the largest epsilon with which parts made by ``at`` fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,16 +341,12 @@ class FilterAccount:
     spent: Guarantee
 
     @property
-    def relation(self) -> Relation:
-        return self.spent.relation
-
-    @property
     def used(self) -> Charged:
         return Charged(self.filter, self.spent)
 
     @property
     def remaining(self) -> RemainingBudget:
-        return RemainingBudget(self.filter, self.relation)
+        return RemainingBudget(self.filter, self.spent.relation)
 
     @property
     def share(self) -> Fraction:
@@ -382,12 +355,8 @@ class FilterAccount:
 
     def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> FilterAccount:
         """Return the account after a charge, or raise `BudgetExceededError`."""
-        charged = self.filter.charge(under(cost, parts, self.relation))
+        charged = self.filter.charge(under(cost, parts, self.spent.relation))
         return replace(self, filter=charged, spent=added(self.spent, cost))
-
-    def after_declared(self, cost: Guarantee) -> FilterAccount:
-        """Return the account after a line of a batch that is the whole of it: nothing is left."""
-        return replace(self, filter=self.filter.exhausted, spent=added(self.spent, cost))
 
     def is_whole(self, parts: tuple[Part, ...], slack: float = 0) -> bool:
         """Whether a batch declared before the first answer fits by its certified curve."""
@@ -400,6 +369,10 @@ class FilterAccount:
     def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
         """Return the largest epsilon, to six digits, with which parts made by ``at`` fit."""
         return self.remaining.fitting(at)
+
+
+Account = SumAccount | FilterAccount
+"""What was spent of a total, by one way to count: what is shown of it, and what is left."""
 
 
 def opened(total: Total, filter_: Filter | None) -> Account:
@@ -627,14 +600,9 @@ WITH_PARTS = 3
 SLACK = 1e-6
 """How much a declared curve may differ between machines, as a part of delta."""
 WRONG = (
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    SourdineError,
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, SourdineError,
     RecursionError,
-)
+)  # fmt: skip
 
 
 class UnreadableError(Exception):
@@ -652,29 +620,23 @@ def following(
 ) -> Charge:
     """Return the line that follows, or refuse it.
 
-    Parameters
-    ----------
-    before
-        The account until now.
-    number
-        1 for the first line.
-    cost, parts
-        What the call promises, and what its loss is made of.
-    asked
-        What was asked, what draws it, and its parameters.
-    declared
-        Whether it is a line of a batch that is the whole of the total.
+    A ``declared`` one is of the batch that is the whole of the total; ``asked`` says what was
+    asked, what draws it, and its parameters.
     """
     require_finite(cost)
     relation = before.spent.relation
     own = under(cost, parts, relation)
+    account: Account
+    if isinstance(before, FilterAccount) and declared:  # the whole of it: nothing is left
+        spent = added(before.spent, cost)
+        account = FilterAccount(before.filter.exhausted, spent)
+    else:
+        account = before.after(cost, parts)
     return Charge(
         number=number,
         when=now(),
         cost=Guarantee.from_dict(cost.under(relation).to_dict()),
-        account=before.after_declared(cost)
-        if isinstance(before, FilterAccount) and declared
-        else before.after(cost, parts),
+        account=account,
         parts=own,
         price=before.filter.price_of(own) if isinstance(before, FilterAccount) else None,
         declared=declared,
@@ -690,25 +652,24 @@ def terms_row(terms: Terms) -> Row:
         else dict(total.to_dict())
     )
     row: Row = {**numbers, "unit": terms.unit, "rows": terms.rows, "name": terms.name}
-    row["account"] = terms.account
-    if terms.filter is not None and terms.filter.order is not None:
-        row |= {
-            "order": str(terms.filter.order),
-            "allowance": str(terms.filter.allowance),
-            "reserve": str(terms.filter.reserve),
-        }
+    row["account"], decides = terms.account, terms.filter
+    if decides is not None and decides.order is not None:
+        row |= {name: str(getattr(decides, name)) for name in ("order", "allowance", "reserve")}
     return row
 
 
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Refuse a line of which something cannot be read."""
+    try:
+        yield
+    except WRONG:
+        raise UnreadableError(f"{what} cannot be read") from None
+
+
+@_readable("its terms")
 def read_terms(row: Row) -> Terms:
     """Return the terms that a line says."""
-    try:
-        return _terms(row)
-    except WRONG:
-        raise UnreadableError("its terms cannot be read") from None
-
-
-def _terms(row: Row) -> Terms:
     unit, name = (None if row[key] is None else _text(row[key]) for key in ("unit", "name"))
     whom: dict[str, Any] = {"unit": unit, "name": name, "rows": converters.rows(row["rows"])}
     account = row.get("account", "sum")
@@ -731,17 +692,10 @@ def _terms(row: Row) -> Terms:
 def charge_row(charge: Charge, version: int) -> Row:
     """Return the line of a charge in a format."""
     cost, spent = charge.cost.to_dict(), charge.spent.to_dict()
-    row: Row = {
-        "number": charge.number,
-        "time": charge.when,
-        "what": charge.what,
-        "mechanism": charge.mechanism,
-        "parameters": charge.parameters,
-        "epsilon": cost["epsilon"],
-        "delta": cost["delta"],
-        "spent_epsilon": spent["epsilon"],
-        "spent_delta": spent["delta"],
-    }
+    row: Row = {"number": charge.number, "time": charge.when, "what": charge.what}
+    row |= {"mechanism": charge.mechanism, "parameters": charge.parameters}
+    row |= {"epsilon": cost["epsilon"], "delta": cost["delta"]}
+    row |= {"spent_epsilon": spent["epsilon"], "spent_delta": spent["delta"]}
     if version < WITH_PARTS:
         return row
     row["parts"] = [part.to_dict() for part in charge.parts]
@@ -756,33 +710,32 @@ def charge_row(charge: Charge, version: int) -> Row:
     return {**row, "declared": True} if charge.declared else row
 
 
+@_readable("a number")
 def read_charge(row: Row, terms: Terms) -> Charge:
     """Return the charge that a line says."""
     relation = terms.total.relation.value
-    try:
-        spent = Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation)
-        return Charge(
-            number=integer(row["number"], "number", least=1),
-            when=_moment(row["time"]),
-            what=_text(row["what"]),
-            mechanism=_text(row["mechanism"]),
-            parameters=_object(row["parameters"]),
-            cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
-            account=_account(row, terms, spent),
-            parts=_parts(row.get("parts", [])),
-            price=None if terms.filter is None else _exact(row["price"]),
-            declared=row.get("declared") is True,
-        )
-    except WRONG:
-        raise UnreadableError("a number cannot be read") from None
+    spent = Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation)
+    datetime.fromisoformat(row["time"])
+    if not isinstance(json.loads(row["parameters"]), dict):
+        raise TypeError(row)
+    return Charge(
+        number=integer(row["number"], "number", least=1),
+        when=row["time"],
+        what=_text(row["what"]),
+        mechanism=_text(row["mechanism"]),
+        parameters=row["parameters"],
+        cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
+        account=_account(row, terms, spent),
+        parts=_parsed(json.dumps(row.get("parts", []))),
+        price=None if terms.filter is None else _exact(row["price"]),
+        declared=row.get("declared") is True,
+    )
 
 
 def _account(row: Row, terms: Terms, spent: Guarantee) -> Account:
     start = terms.start
     if isinstance(start, SumAccount):
         return replace(start, spent=spent)
-    if not isinstance(start, FilterAccount):
-        raise TypeError(start)
     known = row["sum_so_far"]
     so_far = replace(
         start.filter,
@@ -793,10 +746,6 @@ def _account(row: Row, terms: Terms, spent: Guarantee) -> Account:
     return FilterAccount(so_far, spent)
 
 
-def _parts(records: list[dict[str, Any]]) -> tuple[Part, ...]:
-    return _parsed(json.dumps(records))
-
-
 @lru_cache(1024)
 def _parsed(records: str) -> tuple[Part, ...]:
     return read_parts(Part.from_dict(record) for record in json.loads(records))
@@ -804,18 +753,6 @@ def _parsed(records: str) -> tuple[Part, ...]:
 
 def _text(text: object) -> str:
     if not isinstance(text, str):
-        raise TypeError(text)
-    return text
-
-
-def _moment(text: str) -> str:
-    datetime.fromisoformat(text)
-    return text
-
-
-def _object(text: str) -> str:
-    """Return a text that is an object of JSON."""
-    if not isinstance(json.loads(text), dict):
         raise TypeError(text)
     return text
 
@@ -841,15 +778,11 @@ def require_sound(terms: Terms, charges: Sequence[Charge]) -> None:
             raise UnreadableError(f"line {charge.number} does not add up")
         account = charge.account
     batch = [charge for charge in charges if charge.declared]
-    if batch and (len(batch) != batch[-1].number or not _is_whole(terms, batch)):
+    parts = tuple(part for charge in batch for part in charge.parts)
+    if batch and (len(batch) != batch[-1].number or not _is_whole(terms.start, parts)):
         raise UnreadableError("a declared batch that is not the whole of the total")
 
 
-def _is_whole(terms: Terms, batch: Sequence[Charge]) -> bool:
-    parts = tuple(part for charge in batch for part in charge.parts)
-    return isinstance(terms.start, FilterAccount) and _fits_whole(terms.start, parts)
-
-
 @lru_cache(64)
-def _fits_whole(start: FilterAccount, parts: tuple[Part, ...]) -> bool:
-    return start.is_whole(parts, SLACK)
+def _is_whole(start: Account, parts: tuple[Part, ...]) -> bool:
+    return isinstance(start, FilterAccount) and start.is_whole(parts, SLACK)

@@ -201,12 +201,8 @@ class Admission(Displayable):
 class AdmissionCheck(Statistics[Admission]):
     """Every statistic as a method that says whether it would be admitted.
 
-    Parameters
-    ----------
-    read, checked
-        Make a question of what is typed, as the session does; refuse one that it would refuse.
-    account
-        What was spent until now.
+    ``read`` and ``checked`` make a question of what is typed, as the session does, and refuse one
+    that it would refuse.
     """
 
     __slots__ = ("_account", "_checked", "_read")
@@ -255,16 +251,13 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
     after = account.filter.after(question.parts)
     if after.share <= 1 or after.own_delta > account.filter.reserve:
         return None
-    most = largest(question, account)
+    most, got = largest(question, account), shown(question.epsilon)
     left = f"{percent(account.filter.remaining)} left of {account.filter.whole}"
-    return BudgetExceededError(
-        "epsilon",
-        f"Budget exceeded: requested epsilon={shown(question.epsilon)}, at most "
-        f"{shown(most, up=False)} fits into the {left}.",
-        shown(question.epsilon),
-        "Use {epsilon} or less." if most else NOTHING,
-        **({"epsilon": most} if most else {}),
-    )
+    fits = f"at most {shown(most, up=False)} fits into the {left}"
+    what = f"Budget exceeded: requested epsilon={got}, {fits}."
+    if not most:
+        return BudgetExceededError("epsilon", what, got, NOTHING)
+    return BudgetExceededError("epsilon", what, got, "Use {epsilon} or less.", epsilon=most)
 
 
 def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededError | None:
@@ -281,12 +274,9 @@ def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededErro
         if epsilon <= most:
             return None
         left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
-    return BudgetExceededError(
-        "the batch",
-        f"Budget exceeded: the batch costs {needed}, {left} remaining.",
-        needed,
-        "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
-    )
+    what = f"Budget exceeded: the batch costs {needed}, {left} remaining."
+    hint = "Ask for fewer answers, or with smaller epsilons. Nothing was charged."
+    return BudgetExceededError("the batch", what, needed, hint)
 
 
 # ---- Questions as a session asks them: what they cost, how they are refused, how they are drawn --
@@ -299,18 +289,8 @@ T = TypeVar("T")
 class Prepared:
     """Questions that a session would ask; nothing is charged and nothing read yet.
 
-    Whoever draws must have charged before.
-
-    Parameters
-    ----------
-    questions
-        The questions, with what the session says for all of them.
-    by_error
-        Whether the only question was asked by its error, and not by its epsilon.
-    account
-        Returns what was spent until now.
-    release
-        Reads the data and draws the answer to one question.
+    Whoever draws must have charged before. ``by_error`` is whether the only question was asked by
+    its error, and not by its epsilon; ``release`` reads the data and draws the answer to one.
     """
 
     questions: tuple[Statistic, ...]
@@ -318,10 +298,9 @@ class Prepared:
     account: Callable[[], Account]
     release: Callable[[Statistic], Release]
 
-    @property
-    def calls(self) -> list[Call]:
-        """The public facts of the questions, as a ledger writes them."""
-        return [
+    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
+        """Charge the questions; a refusal is in the words of whoever asked."""
+        calls = [
             Call(
                 cost=question.cost,
                 parts=question.parts,
@@ -331,11 +310,8 @@ class Prepared:
             )
             for question in self.questions
         ]
-
-    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
-        """Charge the questions; a refusal is in the words of whoever asked."""
         try:
-            return charge(self.calls)
+            return charge(calls)
         except BudgetExceededError as refusal:
             raise self._refused(refusal) from None
 
@@ -481,12 +457,10 @@ class Session(Spending):
 
     @property
     def terms(self) -> Terms:
-        """The total, the relation, the unit and the name of the data."""
         return self._ledger.terms
 
     @property
     def account(self) -> Account:
-        """What was spent until now, by the way in which the ledger counts."""
         return self._ledger.account
 
     @property
@@ -597,11 +571,11 @@ class Session(Spending):
         >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """
-        return AdmissionCheck(
-            self._read,
-            lambda question: self._checked(typed_question(question)),
-            self._ledger.account,
-        )
+
+        def checked(question: Statistic | Plan) -> Statistic:
+            return self._checked(typed_question(question))
+
+        return AdmissionCheck(self._read, checked, self._ledger.account)
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
@@ -633,9 +607,8 @@ class Session(Spending):
         try:
             self._ledger.keep(charge, release.to_json())
         except SourdineError as error:
-            raise SourdineError(
-                f"{error} {charge.cost} was charged; an answer that cannot be kept is not returned."
-            ) from None
+            said = "was charged; an answer that cannot be kept is not returned."
+            raise SourdineError(f"{error} {charge.cost} {said}") from None
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
         return self.ask(self._read(cls, typed))
@@ -670,12 +643,8 @@ class Session(Spending):
         return FiledReport.of(self._ledger, About.read(about))
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise ParameterTypeError(
-            "a session",
-            "A session cannot be copied.",
-            "",
-            "Open another session on the same ledger.",
-        )
+        hint = "Open another session on the same ledger."
+        raise ParameterTypeError("a session", "A session cannot be copied.", "", hint)
 
 
 def typed_question(asked: object) -> Statistic:
@@ -683,36 +652,25 @@ def typed_question(asked: object) -> Statistic:
     question = asked.question if isinstance(asked, Plan) else asked
     if isinstance(question, Statistic):
         return question
-    raise ParameterTypeError(
-        "question",
-        "be a question about a column, or a plan",
-        given(question),
-        "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...).",
-    )
+    what = "be a question about a column, or a plan"
+    hint = "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...)."
+    raise ParameterTypeError("question", what, given(question), hint)
 
 
 def left_to_the_session(name: str) -> ParameterError:
     """Return the refusal of a parameter that a session fixes for all its calls."""
-    elsewhere = (
-        "a session draws from the system's source only"
-        if name == "source"
-        else "the session was opened with its own"
-    )
-    instead = "" if name == "source" else ", or open another session with it"
-    return ParameterError(
-        name, f"be omitted: {elsewhere}", "", f"Omit {{{name}}}{instead}.", **{name: LEFT_OUT}
-    )
+    elsewhere, hint = "the session was opened with its own", ", or open another session with it"
+    if name == "source":
+        elsewhere, hint = "a session draws from the system's source only", ""
+    text = f"Omit {{{name}}}{hint}."
+    return ParameterError(name, f"be omitted: {elsewhere}", "", text, **{name: LEFT_OUT})
 
 
 def _existing(ledger: str | os.PathLike[str] | StoredLedger | None) -> StoredLedger:
     if ledger is None:
-        raise ParameterTypeError(
-            "epsilon",
-            "Session() missing a required argument: 'epsilon'.",
-            "",
-            "Use the total that all releases may cost together, such as {epsilon}.",
-            epsilon=1,
-        )
+        what = "Session() missing a required argument: 'epsilon'."
+        hint = "Use the total that all releases may cost together, such as {epsilon}."
+        raise ParameterTypeError("epsilon", what, "", hint, epsilon=1)
     return opened_ledger(ledger, None)
 
 
