@@ -113,25 +113,6 @@ class Ledger(ABC):
         last = self._turn(lambda desk: desk.last())
         return self.terms.start if last is None else last.account
 
-    @property
-    def spent(self) -> Guarantee:
-        """The sum of all charges."""
-        return self.account.spent
-
-    def charge(
-        self,
-        cost: Guarantee,
-        *,
-        what: str,
-        mechanism: str,
-        parameters: str,
-        parts: tuple[Part, ...] | None = None,
-    ) -> Charge:
-        """Write a charge down and wait for the disk, or raise and write nothing."""
-        call = Call(cost=cost, what=what, mechanism=mechanism, parameters=parameters, parts=parts)
-        (charge,) = self.charge_all([call])
-        return charge
-
     def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
         """Write several charges down, or raise and write none.
 
