@@ -61,23 +61,11 @@ class InterruptSafeLock:
         return found[0]
 
     def attempt(self, work: Callable[[], object], *, wait: bool = False) -> bool:
-        """Run the function unless another is running; return whether it ran.
-
-        Parameters
-        ----------
-        work
-            The function.
-        wait
-            Whether to wait until others have finished.
-        """
+        """Run the function unless another is running and ``wait`` is false; say whether it ran."""
         me, lock = get_ident(), self._lock
         if self._holder == me:
-            raise SourdineError(
-                "a turn",
-                "Transactions cannot be nested.",
-                "",
-                "Use the open transaction, such as turn.halfwidth(), or end it first.",
-            )
+            hint = "Use the open transaction, such as turn.halfwidth(), or end it first."
+            raise SourdineError("a turn", "Transactions cannot be nested.", "", hint)
         try:
             if not lock.acquire(wait):
                 return False
@@ -92,11 +80,6 @@ class InterruptSafeLock:
             except RuntimeError:  # another thread's, or interrupted before it was acquired
                 pass
 
-    @property
-    def is_mine(self) -> bool:
-        """Whether this thread holds the lock."""
-        return self._holder == get_ident()
-
     def wait_for_forks(self) -> None:
         """Prevent forks while another thread holds this lock, and end a child forked by its holder.
 
@@ -109,7 +92,7 @@ class InterruptSafeLock:
 
     def _in_child(self) -> None:
         """End a child that was forked while the lock was held: it would write to the same file."""
-        if self.is_mine:
+        if self._holder == get_ident():
             os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
             os._exit(70)
 
