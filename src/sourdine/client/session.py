@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import httpx
 
     from sourdine.central import Statistic
+    from sourdine.exact import Number
     from sourdine.parameters.question import Question
     from sourdine.plan import Plan
     from sourdine.privacy.accounting import Filter
@@ -47,13 +48,6 @@ class RemoteGuard(Displayable):
     """A leaderboard on a server, with the answers of `sourdine.adaptive.Leaderboard`.
 
     A submission that has to be sent again has the same key, and is charged once.
-
-    Parameters
-    ----------
-    connection
-        To the server.
-    name
-        The guard.
     """
 
     __slots__ = ("_connection", "name")
@@ -98,11 +92,10 @@ class RemoteGuard(Displayable):
             One for each label, in their order: any data of one column that `sourdine.Frame` takes,
             a path among them.
         """
-        kind = self.facts["kind"]
-        labels = Labels.read(predictions, "predictions", kind)
-        body = {"predictions": [_or_none(value) for value in labels.values.tolist()]}
-        found = self._connection.post("/submissions", self._ledger, body, key=uuid4().hex)
-        return _standing(found)
+        labels = Labels.read(predictions, "predictions", self.facts["kind"])
+        values = [None if x != x else x for x in labels.values.tolist()]  # noqa: PLR0124 - not a number
+        body = {"predictions": values}
+        return _standing(self._connection.post("/submissions", self._ledger, body, key=uuid4().hex))
 
     def sheet(self) -> Sheet:
         """Return what is printed: every team, those that led with their best score."""
@@ -127,10 +120,6 @@ def _teams(board: Mapping[str, Any]) -> list[Team]:
     return [Team(row["name"], _score(row), row["tries"]) for row in board["teams"]]
 
 
-def _or_none(value: Any) -> Any:
-    return None if value != value else value  # noqa: PLR0124 - not a number
-
-
 def _standing(row: Mapping[str, Any]) -> Standing:
     return Standing(row["team"], _score(row), row["bits"])
 
@@ -145,26 +134,18 @@ def _score(row: Mapping[str, Any]) -> AdaptiveAnswer | None:
 class RemotePlanner(Planner):
     """Every statistic as a method that plans it with what a server's data set has left.
 
-    Parameters
-    ----------
-    remaining
-        What is left: epsilon, or a filter.
-    terms
-        What the data set's ledger is for.
-    read
-        Has the server read what was typed, with what its owner says of the columns.
+    ``read`` has the server read what was typed, with what its owner says of the columns.
     """
 
     __slots__ = ("_read",)
 
     def __init__(
         self,
-        remaining: Any,
+        remaining: Filter | Number,
         terms: Terms,
         read: Callable[[type[Question], Mapping[str, Any]], Statistic],
     ) -> None:
-        room: Filter | Any = remaining
-        super().__init__(room, relation=terms.total.relation, unit=terms.unit, rows=terms.rows)
+        super().__init__(remaining, relation=terms.total.relation, unit=terms.unit, rows=terms.rows)
         self._read = read
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
@@ -183,13 +164,6 @@ class RemoteSession(Spending):
     It has the methods of `sourdine.Session`. A question goes to the server as it was typed, and is
     read there, with the bounds and keys that the owner of the data says. What comes back is a
     `Release`. A request that has to be sent again has the same key, and is charged once.
-
-    Parameters
-    ----------
-    connection
-        To the server.
-    name
-        The data set.
     """
 
     __slots__ = ("_connection", "_terms", "name")
@@ -206,12 +180,11 @@ class RemoteSession(Spending):
 
     @property
     def terms(self) -> Terms:
-        """The total, the relation, the unit and the name of the data."""
         return self._terms
 
     @property
     def account(self) -> Account:
-        """What was spent until now, by everybody, by the way in which the ledger counts."""
+        """What was spent until now, by everybody."""
         last = self.facts["last"]
         return self._terms.start if last is None else read_charge(last, self._terms).account
 
@@ -243,11 +216,11 @@ class RemoteSession(Spending):
     @property
     def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing."""
-        return AdmissionCheck(
-            lambda cls, typed: self._read("/can-release", cls, typed),
-            lambda question: self._checked(typed_question(question)),
-            self.account,
-        )
+
+        def read(cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
+            return self._read("/can-release", cls, typed)
+
+        return AdmissionCheck(read, lambda one: self._checked(typed_question(one)), self.account)
 
     def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question, or that of a plan, and return its answer."""
@@ -263,9 +236,8 @@ class RemoteSession(Spending):
     def _released(self, body: Mapping[str, Any]) -> list[Release]:
         found = self._connection.post("/releases", self.name, body, key=uuid4().hex)
         if found["state"] != "answered":
-            raise SourdineError(
-                "The answer could not be drawn. Its cost was charged before any data were read."
-            )
+            said = "Its cost was charged before any data were read."
+            raise SourdineError(f"The answer could not be drawn. {said}")
         return [Release.from_dict(answer) for answer in found["answers"]]
 
     def _read(self, path: str, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
@@ -354,9 +326,8 @@ class Remote:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not token or not token.isascii() or not token.isprintable():
-            raise ParameterError(
-                "token", "be a token issued by the server", "", "Create a new one there."
-            )
+            what = "be a token issued by the server"
+            raise ParameterError("token", what, "", "Create a new one there.")
         self._connection = Connection(url, token, remember=remember, transport=transport)
 
     @property

@@ -72,15 +72,12 @@ class Explanation(Displayable):
     def sentences(self) -> list[tuple[str, str]]:
         """Return what the first line of the table says, in words."""
         one = self.adversaries[0]
-        often = "one release" if one.releases == 1 else f"{one.releases} releases"
-        often = self.seen or often
+        often = self.seen or ("one release" if one.releases == 1 else f"{one.releases} releases")
         what, there, gone = _worlds(self.guarantee)
         even = _span(*one.posterior(PRIORS["1/2"]))
-        most = (
-            "by any factor"
-            if one.factor is None
-            else f"by a factor of at most {_times(one.factor)}"
-        )
+        most = "by any factor"
+        if one.factor is not None:
+            most = f"by a factor of at most {_times(one.factor)}"
         rare = f", except with probability {shown(one.passed)}" if 0 < one.passed < 1 else ""
         found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
         odds = (
@@ -93,9 +90,8 @@ class Explanation(Displayable):
         )
         notes = [("odds", odds), ("detection", test)]
         if self.guarantee.delta:
-            notes.append(
-                ("delta", f"With probability up to {shown(one.told)} a record may be revealed.")
-            )
+            told = f"With probability up to {shown(one.told)} a record may be revealed."
+            notes.append(("delta", told))
         worst = (
             "These are worst cases, for an adversary who knows all other records; usually less is "
             "learned. Epsilon counts once for each record of a person."
@@ -161,17 +157,12 @@ def explain(
     """
     promise = epsilon if isinstance(epsilon, Guarantee) else Guarantee(epsilon, delta)
     if promise is epsilon and delta:
-        raise ParameterError(
-            "delta",
-            "be omitted if a guarantee is given",
-            given(delta),
-            "The guarantee has its own delta: omit {delta}.",
-            delta=LEFT_OUT,
-        )
+        hint = "The guarantee has its own delta: omit {delta}."
+        what = "be omitted if a guarantee is given"
+        raise ParameterError("delta", what, given(delta), hint, delta=LEFT_OUT)
     if not (many := tuple(integer(n, "releases", least=1, most=MOST) for n in releases)):
-        raise ParameterError(
-            "releases", "hold at least one number", "", "Use {releases}.", releases=[1, 10]
-        )
+        what, hint = "hold at least one number", "Use {releases}."
+        raise ParameterError("releases", what, "", hint, releases=[1, 10])
     return Explanation(promise, many)
 
 

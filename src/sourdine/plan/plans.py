@@ -187,12 +187,8 @@ class Plan(Displayable):
     def _points(self) -> str:
         """What an error of ranks means."""
         orders: tuple[Fraction, ...] = getattr(self.question, "orders", ())
-        of = (
-            f"the {ordinal(100 * float(orders[0]))} percentile"
-            if len(orders) == 1
-            else "each order"
-        )
-        return f"within {100 * self.error:.2g} percentage points of {of}"
+        one = f"the {ordinal(100 * float(orders[0]))} percentile" if len(orders) == 1 else ""
+        return f"within {100 * self.error:.2g} percentage points of {one or 'each order'}"
 
     @property
     def _interval(self) -> list[tuple[str, str]]:
@@ -250,29 +246,27 @@ class Plan(Displayable):
 
     def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.results import figures
-
-        figure, axes = figures.canvas()
+        figure, axes = canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]
         unit, size = unit_of(number(self.error)) if self.question.error_lasts else ("", 1)
         errors = [number(self.at(epsilon)) / size for epsilon in curve]
-        axes.plot(curve, errors, color=figures.BLUE, lw=1.8)
-        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=figures.RED, ms=7)
+        axes.plot(curve, errors, color=BLUE, lw=1.8)
+        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=RED, ms=7)
         axes.annotate(
             f"epsilon {shown(self.epsilon)}\nerror {error_text(self.error)}",
             *((float(self.epsilon), number(self.error) / size), (8, 8)),
-            textcoords="offset points", color=figures.INK, fontsize=9,
+            textcoords="offset points", color=INK, fontsize=9,
         )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("symlog" if errors[-1] == 0 else "log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("epsilon", color=figures.INK)
-        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=figures.INK)
+        axes.set_xlabel("epsilon", color=INK)
+        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
-        axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
-        return figures.saved(figure, path, self)
+        axes.set_title(above, loc="left", color=INK, fontsize=11)
+        return saved(figure, path, self)
 
 
 def left_after(room: Filter, parts: tuple[Part, ...]) -> str:
@@ -287,8 +281,12 @@ def table(
     plans: tuple[Plan, ...], wanted: tuple[Error, ...]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return heads and rows, without columns that would be empty."""
+    names = [
+        name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip(", ") + "…"
+        for name in (plan.name for plan in plans)
+    ]
     columns = {
-        "statistic": [_cut(plan.name) for plan in plans],
+        "statistic": names,
         "n": ["" if plan.n is None else tables.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
         _head(*plans): [UNKNOWN if plan.unknown else _off(plan, plan.error) for plan in plans],
@@ -318,25 +316,16 @@ def ordinal(percent: float) -> str:
 
 def _head(*plans: Plan) -> str:
     """Return what the errors are called: those of ranks are parts of n."""
-    ranks = {plan.ranks for plan in plans}
+    ranks, units = {plan.ranks for plan in plans}, {plan.units for plan in plans}
     confidence = {float(100 * plan.confidence) for plan in plans}
-    units = {plan.units for plan in plans}
-    if units == {plans[0].units} and plans[0].units:
-        return f"error in {plans[0].units}" + _sure(confidence)
-    what = "error or rank error" if len(ranks) > 1 else "rank error" if True in ranks else "error"
+    sure = f" ({min(confidence):g}%)" if len(confidence) == 1 else ""
+    if len(units) == 1 and plans[0].units:
+        return f"error in {plans[0].units}{sure}"
     if all(plan.shares for plan in plans):
-        what = "relative error"
-    return what + _sure(confidence)
-
-
-def _cut(name: str) -> str:
-    """Return a name that leaves room for the numbers beside it."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip(", ") + "…"
-
-
-def _sure(confidence: set[float]) -> str:
-    """Return the one confidence of several errors, if there is one."""
-    return f" ({min(confidence):g}%)" if len(confidence) == 1 else ""
+        return f"relative error{sure}"
+    if len(ranks) > 1:
+        return f"error or rank error{sure}"
+    return f"rank error{sure}" if plans[0].ranks else f"error{sure}"
 
 
 # ---- The picture of a batch: delta against epsilon, of all answers together ----------------------
@@ -398,10 +387,8 @@ class Plans(Displayable):
 
     Parameters
     ----------
-    plans
-        A plan for each statistic.
-    wanted
-        The error that each was wanted with.
+    plans, wanted
+        A plan for each statistic, and the error that each was wanted with.
     delta
         The delta at which they are composed, if there is one.
     room
@@ -501,14 +488,7 @@ def fitted(
 ) -> list[Fraction]:
     """Return shares of epsilon, all grown or shrunk alike, that just use up a total.
 
-    Parameters
-    ----------
-    plans
-        What the shares are for.
-    shares
-        Shares to begin with.
-    used
-        How much of the total parts use: 1 for all of it. It grows with every share.
+    ``used`` is how much of the total parts use: 1 for all of it. It grows with every share.
     """
 
     def at(factor: float) -> list[Fraction]:
@@ -540,12 +520,9 @@ def fitted(
             ratio = 0.9998 / got if got else inf
             factor *= min(max(ratio, 1e-3), 1e3) ** (1 / slope)
     if not low:
-        raise BudgetExceededError(
-            "plans",
-            "Budget exceeded: the plans cost more than remains.",
-            "",
-            "Plan fewer of them, or use another total.",
-        )
+        what = "Budget exceeded: the plans cost more than remains."
+        hint = "Plan fewer of them, or use another total."
+        raise BudgetExceededError("plans", what, "", hint)
     return at(low)
 
 
