@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from sourdine.parameters import question as questions
 from sourdine.parameters.question import kept_of, plain_parameter, typed_values
 from sourdine.plan import Planner
 from sourdine.results.tables import Displayable
-from sourdine.session.charges import RemainingBudget, read_charge, read_terms
+from sourdine.session.charges import read_charge, read_terms
 from sourdine.session.session import AdmissionCheck, Spending, left_to_the_session, typed_question
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ class RemoteGuard(Displayable):
     @property
     def facts(self) -> dict[str, Any]:
         """What is public: rows, loss, error, what was told, what is left, your grant."""
-        found: dict[str, Any] = self._connection.get("", self._ledger)
-        return found
+        return cast("dict[str, Any]", self._connection.get("", self._ledger))
 
     @property
     def remaining(self) -> Remaining:
@@ -69,8 +69,7 @@ class RemoteGuard(Displayable):
     @property
     def bar(self) -> float | None:
         """The least score that leads now; None if no score does any more."""
-        bar: float | None = self.facts["bar"]
-        return bar
+        return cast("float | None", self.facts["bar"])
 
     @property
     def teams(self) -> list[Team]:
@@ -112,8 +111,7 @@ class RemoteGuard(Displayable):
 
     @property
     def _board(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._connection.get("/leaderboard", self._ledger)
-        return found
+        return cast("dict[str, Any]", self._connection.get("/leaderboard", self._ledger))
 
 
 def _teams(board: Mapping[str, Any]) -> list[Team]:
@@ -145,7 +143,7 @@ class RemotePlanner(Planner):
         terms: Terms,
         read: Callable[[type[Question], Mapping[str, Any]], Statistic],
     ) -> None:
-        super().__init__(remaining, relation=terms.total.relation, unit=terms.unit, rows=terms.rows)
+        super().__init__(remaining, **terms.fixed)
         self._read = read
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
@@ -175,8 +173,7 @@ class RemoteSession(Spending):
     @property
     def facts(self) -> dict[str, Any]:
         """What is public of the data set: columns, bounds, keys, what was spent, your grant."""
-        found: dict[str, Any] = self._connection.get("", self.name)
-        return found
+        return cast("dict[str, Any]", self._connection.get("", self.name))
 
     @property
     def terms(self) -> Terms:
@@ -209,18 +206,16 @@ class RemoteSession(Spending):
     @property
     def plan(self) -> RemotePlanner:
         """`sourdine.plan` for this data set: what an epsilon buys, what an error costs."""
-        left = self.remaining
-        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
-        return RemotePlanner(room, self._terms, lambda cls, typed: self._read("/plan", cls, typed))
+        return RemotePlanner(self.account.room, self._terms, partial(self._read, "/plan"))
 
     @property
     def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing."""
 
-        def read(cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
-            return self._read("/can-release", cls, typed)
+        def checked(asked: Statistic | Plan) -> Statistic:
+            return self._agreeing(typed_question(asked))
 
-        return AdmissionCheck(read, lambda one: self._checked(typed_question(one)), self.account)
+        return AdmissionCheck(partial(self._read, "/can-release"), checked, self.account)
 
     def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question, or that of a plan, and return its answer."""
@@ -247,27 +242,13 @@ class RemoteSession(Spending):
         if found["target"] is not None:
             said = {**said, "error": found["target"]}
             del said["epsilon"]
-        fixed = kept_of(self._fixed, said.get("per_person"))
+        fixed = kept_of(self._terms.fixed, said.get("per_person"))
         return cast("Statistic", questions.read(cls, {**said, **fixed}))
-
-    @property
-    def _fixed(self) -> dict[str, Any]:
-        terms = self._terms
-        return {"relation": terms.total.relation, "unit": terms.unit, "rows": terms.rows}
-
-    def _checked(self, question: Statistic) -> Statistic:
-        """Return a question that agrees with what the session fixes, or refuse it."""
-        for name, own in kept_of(self._fixed, question.per_person).items():
-            if getattr(question, name) != own:
-                raise left_to_the_session(name)
-        if not question.source.private:
-            raise left_to_the_session("source")
-        return question
 
     def _said(self, asked: Statistic | Plan) -> dict[str, Any]:
         """Return a question as the server takes it: all is said but what the session fixes."""
-        question = self._checked(typed_question(asked))
-        fixed = {*self._fixed, "read"}
+        question = self._agreeing(typed_question(asked))
+        fixed = {*self._terms.fixed, "read"}
         return {name: x for name, x in question.to_dict().items() if name not in fixed}
 
 
@@ -333,8 +314,7 @@ class Remote:
     @property
     def datasets(self) -> list[dict[str, Any]]:
         """The data sets that you may see: names, totals, what was spent, your grants."""
-        found: list[dict[str, Any]] = self._connection.get("/datasets")
-        return found
+        return cast("list[dict[str, Any]]", self._connection.get("/datasets"))
 
     def session(self, name: str) -> RemoteSession:
         """Return a session on a data set."""
@@ -343,8 +323,7 @@ class Remote:
     @property
     def guards(self) -> list[dict[str, Any]]:
         """The guards that you may see: names, terms, what was told, your grants."""
-        found: list[dict[str, Any]] = self._connection.get("/guards")
-        return found
+        return cast("list[dict[str, Any]]", self._connection.get("/guards"))
 
     def guard(self, name: str) -> RemoteGuard:
         """Return the leaderboard of a guard, to submit predictions to."""

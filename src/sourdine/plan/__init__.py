@@ -35,32 +35,10 @@ from sourdine.plan.plans import Plan
 from sourdine.questions import STATISTICS
 
 __all__ = [
-    "Plan",
-    "Planner",
-    "cdf",
-    "correlation",
-    "count",
-    "covariance",
-    "describe",
-    "explain",
-    "guard",
-    "histogram",
-    "leaderboard",
-    "mean",
-    "median",
-    "mode",
-    "proportion",
-    "quantile",
-    "quantiles",
-    "queries",
-    "regression",
-    "sql",
-    "std",
-    "sum",
-    "table",
-    "together",
-    "variance",
-]
+    "Plan", "Planner", "cdf", "correlation", "count", "covariance", "describe", "explain", "guard",
+    "histogram", "leaderboard", "mean", "median", "mode", "proportion", "quantile", "quantiles",
+    "queries", "regression", "sql", "std", "sum", "table", "together", "variance",
+]  # fmt: skip
 
 _FREE = Planner()
 together = _FREE.together

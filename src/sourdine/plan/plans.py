@@ -146,8 +146,7 @@ class Plan(Displayable):
 
     def at(self, epsilon: Number) -> Any:
         """Return the error at another epsilon."""
-        same = epsilon == self.epsilon
-        question = self.question if same else self.question.at(epsilon)
+        question = self.question if epsilon == self.epsilon else self.question.at(epsilon)
         return as_error(question.error(1 - self.confidence), self.question)
 
     @property
@@ -439,8 +438,7 @@ class Plans(Displayable):
     def factor(self) -> float:
         """How many times its wanted error the worst of them has."""
         pairs = zip(map(number, self.error), map(number, self.wanted), strict=True)
-        ratios = [e / w for e, w in pairs if w > 0]
-        return max(ratios, default=1.0)
+        return max((e / w for e, w in pairs if w > 0), default=1.0)
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)
@@ -517,8 +515,7 @@ def fitted(
         if low and high < inf:
             factor = (low * high) ** 0.5
         else:
-            ratio = 0.9998 / got if got else inf
-            factor *= min(max(ratio, 1e-3), 1e3) ** (1 / slope)
+            factor *= min(max(0.9998 / got if got else inf, 1e-3), 1e3) ** (1 / slope)
     if not low:
         what = "Budget exceeded: the plans cost more than remains."
         hint = "Plan fewer of them, or use another total."

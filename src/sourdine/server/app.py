@@ -193,8 +193,7 @@ def _answer(one: Operation, request: Request, data: bytes) -> Response | Callabl
         what, hint = f"be {' or '.join(one.roles)}", "Ask a person with that role."
         raise RefusedError(403, "the role", what, caller.person.role, hint)
     address = request.client.host if request.client else ""
-    call = Incoming.of(request, caller, data, address)
-    answer = one.does(call)
+    answer = one.does(Incoming.of(request, caller, data, address))
     for name in ("dataset", "guard"):
         if name in request.path_params:
             setattr(request.state, name, request.path_params[name])

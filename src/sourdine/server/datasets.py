@@ -184,8 +184,7 @@ def _of_statement(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, 
     if "bounds" in own and isinstance(typed, Mapping):  # of expressions, for example
         own["bounds"] = {**{c: x for c, x in typed.items() if c not in columns}, **own["bounds"]}
     listed = statement.listed is not None or "keys" in said
-    keys = {} if listed else _of_groups({"by": list(statement.by)}, columns)
-    return own | keys
+    return own if listed else own | _of_groups({"by": list(statement.by)}, columns)
 
 
 def require_listed(question: Statistic, columns: PublicColumns) -> None:
@@ -332,8 +331,7 @@ def file_columns(call: Incoming) -> Response:
     """List the columns of data on the server, before registering them."""
     said: Looking = call.body(Looking)
     source = require_below(said.source, call.state.settings.folder)
-    data = opened(source, Reading.of(said.read).to_dict())
-    found = column_types(data, source)
+    found = column_types(opened(source, Reading.of(said.read).to_dict()), source)
     return reply([{"name": name, "type": kind} for name, kind in found.items()])
 
 

@@ -315,6 +315,5 @@ def _narrowed(
 
 def _of(own: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     shape = {**own["of"]["additionalProperties"], "uniqueItems": True}
-    records = {"const": ["count"]}
-    asked = {**dict.fromkeys(columns, shape), "*": records}
+    asked = {**dict.fromkeys(columns, shape), "*": {"const": ["count"]}}
     return {**own["of"], "properties": asked, "additionalProperties": False}

@@ -6,7 +6,7 @@ import json
 import re
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from starlette.responses import Response
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sourdine.server.store.base import Dataset, StoredRelease
     from sourdine.server.store.checks import DatasetCheck
     from sourdine.session import Session
+    from sourdine.session.session import Admission
     from sourdine.storage.journal import TableJournal
 
 
@@ -57,14 +58,7 @@ FILES = ("lookup", "tables")
 """Parameters that name files."""
 
 
-class _OfQuestion(Protocol):
-    """A plan, or whether a question could be asked."""
-
-    @property
-    def question(self) -> Statistic: ...
-
-
-R = TypeVar("R", bound=_OfQuestion)
+R = TypeVar("R", bound="Plan | Admission")
 
 
 def listed(body: object) -> Sequence[Mapping[str, Any]]:
@@ -322,8 +316,7 @@ def history(call: Incoming) -> Response:
     rows = call.state.store.datasets.charges(dataset.name, after, most)
     found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
     of = {one.number + i: (one, i) for one in found for i in range(one.count)}
-    charges = [_line(call, row, of.get(row["number"])) for row in rows]
-    return call.reply({"charges": charges})
+    return call.reply({"charges": [_line(call, row, of.get(row["number"])) for row in rows]})
 
 
 def _line(

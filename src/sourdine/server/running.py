@@ -140,8 +140,7 @@ class DemoPerson:
 
 def add_person(store: ServerStore, name: str, role: Role, password: str) -> Person:
     """Write somebody down, with the hash of a password."""
-    hashed = Passwords().hash(password)
-    return store.people.add(Person(name=name, role=role, password=hashed))
+    return store.people.add(Person(name=name, role=role, password=Passwords().hash(password)))
 
 
 def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:

@@ -213,8 +213,7 @@ def drafted(said: Drafting) -> Draft:
     if (said.document is None) == (said.toml is None):
         raise ParameterError("the body", "hold either document or toml", "", "Send one of them.")
     if said.toml is not None:
-        found = json.loads(json.dumps(parsed(said.toml), default=str))
-        return Draft(document=found)
+        return Draft(document=json.loads(json.dumps(parsed(said.toml), default=str)))
     return Draft(document=said.document or {})
 
 

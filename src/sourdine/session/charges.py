@@ -197,8 +197,7 @@ class RemainingBudget(_Counted):
 
     def told(self, whom: str = "record") -> str:
         """Return what is left in words, for what takes the place of a record."""
-        left = percent(self.share)
-        return f"{left} of {self.filter.whole}, {self.relation.describe(whom)}"
+        return f"{percent(self.share)} of {self.filter.whole}, {self.relation.describe(whom)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON knows; texts are exact."""
@@ -308,6 +307,11 @@ class SumAccount:
         return remaining(self.total, self.spent)
 
     @property
+    def room(self) -> Fraction:
+        """What is left, for a plan."""
+        return self.remaining.exact_epsilon()
+
+    @property
     def share(self) -> Fraction:
         """How much of epsilon is spent."""
         return self.spent.exact_epsilon() / self.total.exact_epsilon()
@@ -347,6 +351,11 @@ class FilterAccount:
     @property
     def remaining(self) -> RemainingBudget:
         return RemainingBudget(self.filter, self.spent.relation)
+
+    @property
+    def room(self) -> Filter:
+        """What is left, for a plan."""
+        return self.filter
 
     @property
     def share(self) -> Fraction:
@@ -404,10 +413,9 @@ class Terms:
         What may be spent in all, and under which relation: epsilon and delta, or rho.
     filter
         What decides on charges, nothing being charged yet; None where epsilons are added.
-    unit
-        The column that names a person; None if each record is a person.
-    rows
-        How many records of one person are used.
+    unit, rows
+        The column that names a person, None if each record is one; and how many records of one
+        person are used.
     name
         What the data are called: the caller's word or a file's name, never a function of what is
         inside. A fingerprint of the data would tell whoever reads the ledger whether a guess at
@@ -447,6 +455,11 @@ class Terms:
         """The account before the first charge."""
         return opened(self.total, self.filter)
 
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The parameters that every question has under these terms."""
+        return {"relation": self.total.relation, "rows": self.rows, "unit": self.unit}
+
     def told(self) -> str:
         """Return the total in words."""
         if isinstance(self.total, Concentrated):
@@ -472,14 +485,14 @@ class Terms:
         )
         for name, own, other in checks:
             if own != other:
-                raise ParameterError(
-                    name,
-                    f"be {'omitted' if own is None else own}, as {where} was created that way",
-                    "" if other is None else str(other),
-                    f"{_HINTS.get(name, 'Omit' if own is None else 'Use')} {{{name}}}, or "
-                    "open another ledger, whose total adds to this one.",
-                    **{name: LEFT_OUT if own is None else own},
-                )
+                use, must = (LEFT_OUT, "omitted") if own is None else (own, own)
+                do = "Omit" if own is None else "Use"
+                if name == "name":
+                    do = "If these are the data it was opened for, moved or renamed, use"
+                what = f"be {must}, as {where} was created that way"
+                hint = f"{do} {{{name}}}, or open another ledger, whose total adds to this one."
+                got = "" if other is None else str(other)
+                raise ParameterError(name, what, got, hint, **{name: use})
 
     @property
     def numbers(self) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
@@ -487,9 +500,6 @@ class Terms:
         if isinstance(self.total, Concentrated):
             return None, None, self.total.rho
         return self.total.exact_epsilon(), self.total.delta, None
-
-
-_HINTS = {"name": "If these are the data it was opened for, moved or renamed, use"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -628,8 +638,7 @@ def following(
     own = under(cost, parts, relation)
     account: Account
     if isinstance(before, FilterAccount) and declared:  # the whole of it: nothing is left
-        spent = added(before.spent, cost)
-        account = FilterAccount(before.filter.exhausted, spent)
+        account = FilterAccount(before.filter.exhausted, added(before.spent, cost))
     else:
         account = before.after(cost, parts)
     return Charge(

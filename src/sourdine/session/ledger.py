@@ -270,8 +270,7 @@ class StoredLedger(Ledger):
 
     def answer(self, transaction: LedgerTransaction, number: int, answer: str) -> None:
         """Write down in a turn what was released for the charge of a number."""
-        row = {"number": number, "version": __version__, "answer": answer}
-        transaction.write(ANSWERS, row)
+        transaction.write(ANSWERS, {"number": number, "version": __version__, "answer": answer})
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
         with self._in_words():

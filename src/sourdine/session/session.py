@@ -114,6 +114,15 @@ class Spending(Statistics[Release], Displayable):
         """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
         return History(self.charges, HEADS)
 
+    def _agreeing(self, question: Statistic) -> Statistic:
+        """Return a question that agrees with what holds for all of them, or refuse it."""
+        for name, own in kept_of(self.terms.fixed, question.per_person).items():
+            if getattr(question, name) != own:
+                raise left_to_the_session(name)
+        if not question.source.private:
+            raise left_to_the_session("source")
+        return question
+
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
         whom, account = self.terms.protected, self.account
@@ -480,10 +489,7 @@ class Session(Spending):
         >>> float(Session([0.5], epsilon=2, delta=1e-6).plan.count().epsilon)
         2.0
         """
-        fixed = {name: own for name, own in self._fixed().items() if name != "read"}
-        left = self.remaining
-        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
-        return Planner(remaining=room, **fixed)
+        return Planner(remaining=self.account.room, **self.terms.fixed)
 
     def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question and release its answer.
@@ -579,14 +585,9 @@ class Session(Spending):
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
-        question = question.as_read(self._data.reading)
-        for name, own in kept_of(self._fixed(), question.per_person).items():
-            if getattr(question, name) != own:
-                raise left_to_the_session(name)
+        question = self._agreeing(question.as_read(self._data.reading))
         if question.read != self._data.reading:
             raise left_to_the_session("read")
-        if not question.source.private:
-            raise left_to_the_session("source")
         question.require_columns(question.selected(self._data))
         return question
 
@@ -614,16 +615,13 @@ class Session(Spending):
         return self.ask(self._read(cls, typed))
 
     def _read(self, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
-        for name in {**self._fixed(), "read": None, "source": None}:
+        fixed, reading = self.terms.fixed, self._data.reading
+        for name in (*fixed, "read", "source"):
             if typed.get(name) is not None:
                 raise left_to_the_session(name)
-        fixed = kept_of(self._fixed(), typed.get("per_person"))
-        return cast("Statistic", read(cls, {**typed, **fixed}))
-
-    def _fixed(self) -> dict[str, Any]:
-        terms, reading = self.terms, self._data.reading
-        own = {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
-        return own if reading == STANDARD else {**own, "read": reading}
+        own = fixed if reading == STANDARD else {**fixed, "read": reading}
+        said = {**typed, **kept_of(own, typed.get("per_person"))}
+        return cast("Statistic", read(cls, said))
 
     def report(
         self, about: About | Mapping[str, Any] | str | os.PathLike[str] | None = None

@@ -129,6 +129,8 @@ class Transaction:
 def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     """Merge two records of the latest line of each journal, with that line's check.
 
+    Of two checks of one line the first stays.
+
     Examples
     --------
     >>> latest({"a": "9 x", "b": "2 y"}, {"a": "10 z", "b": "1 u"})
@@ -139,7 +141,7 @@ def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
         return int(head.partition(" ")[0])
 
     known = {name: line(head) for name, head in notes.items()}
-    return {**notes, **{name: x for name, x in more.items() if line(x) >= known.get(name, 0)}}
+    return {**notes, **{name: x for name, x in more.items() if line(x) > known.get(name, 0)}}
 
 
 class Dialect(Protocol):

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sourdine.server import datasets, releases
-from sourdine.server import people as accounts
 from sourdine.server.auth import visitor
 from sourdine.server.openapi import PREFIX
 from sourdine.server.pages.rendering import rendered
@@ -55,11 +54,6 @@ async def nowhere(request: Request, status: int) -> Response:
 # ---- Pages of owners and auditors: people, registering, grants, closing; the ledger and its check
 
 
-def people_page(visit: Visit) -> Response:
-    """Show who can log in, and the form of somebody new."""
-    return visit.shows("people.html", people=visit.ask(accounts.people))
-
-
 def register(visit: Visit) -> Response:
     """Show the form of a new data set."""
     return visit.shows("register.html", folder=visit.call.state.settings.folder)
@@ -67,8 +61,8 @@ def register(visit: Visit) -> Response:
 
 def manage(visit: Visit) -> Response:
     """Show grants, and how to close a data set."""
-    store = visit.call.state.store
-    analysts = [one.name for one in store.people.all() if one.role != "auditor"]
+    people = visit.call.state.store.people.all()
+    analysts = [one.name for one in people if one.role != "auditor"]
     facts, grants = visit.ask(datasets.reading), visit.ask(datasets.grants)
     return visit.shows("manage.html", dataset=facts, grants=grants, analysts=analysts)
 
@@ -105,8 +99,3 @@ def shown_lines(answer: Response, words: Mapping[str, str]) -> list[dict[str, An
         line["time"] = row.get("time", row.get("opened", ""))
         line["whole"] = json.dumps(row, ensure_ascii=False, indent=1)
     return lines
-
-
-def check(visit: Visit) -> Response:
-    """Show whether a ledger is right: a part of its page."""
-    return visit.shows("check.html", check=visit.ask(releases.check))

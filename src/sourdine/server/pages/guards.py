@@ -95,11 +95,6 @@ def _sent(row: Mapping[str, Any], ladder: Ladder) -> dict[str, Any]:
     return {**row, "value": value, "interval": interval}
 
 
-def register(visit: Visit) -> Response:
-    """Show the form of new labels under guard."""
-    return visit.shows("guard_register.html")
-
-
 def teams(visit: Visit) -> Response:
     """Show who may submit how often, and how to close a guard."""
     people = [one.name for one in visit.call.state.store.people.all() if one.role != "auditor"]
@@ -116,8 +111,3 @@ def ledger(visit: Visit) -> Response:
             leads = "does not lead" if row["rung"] is None else f"leads with {row['value']:g}"
             line["what"] += leads
     return visit.shows("guard_ledger.html", guard=visit.ask(holdouts.guard), lines=lines)
-
-
-def check(visit: Visit) -> Response:
-    """Show whether a guard's ledger is right: a part of its page."""
-    return visit.shows("check.html", check=visit.ask(holdouts.check_guard))

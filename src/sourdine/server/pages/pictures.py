@@ -112,8 +112,7 @@ class CurvePicture:
             parts += f'<path class="rule" d="M{LEFT} {y:.1f}H{self.wide - RIGHT}"/>'
             parts += text(upward(error), LEFT - 8, y + 4, "end")
         for power in range(-3, 2):
-            x = self._x(10.0**power)
-            parts += text(f"{10.0**power:g}", x, floor_ + 17, "middle")
+            parts += text(f"{10.0**power:g}", self._x(10.0**power), floor_ + 17, "middle")
         if self._narrow:  # beside what is said of the shade
             parts += text(f"error ({self.unit or '95%'})", 0, 14)
         else:
@@ -206,8 +205,8 @@ class BoardPicture:
     @property
     def _left(self) -> float:
         longest = max(len(_named(team)) for team in self.teams)
-        share = 0.42 if self._narrow else 0.35
-        return min(max(LETTER * longest + 16, 60.0), self.wide * share)
+        most = self.wide * (0.42 if self._narrow else 0.35)
+        return min(max(LETTER * longest + 16, 60.0), most)
 
     @property
     def _right(self) -> float:

@@ -203,6 +203,15 @@ def page(
     return endpoint
 
 
+def filled(template: str, **asked: Callable[[Incoming], Response]) -> Callable[[Visit], Response]:
+    """Return what shows a template with what operations of the API answer."""
+
+    def shows(visit: Visit) -> Response:
+        return visit.shows(template, **{name: visit.ask(one) for name, one in asked.items()})
+
+    return shows
+
+
 def _shown(shows: Callable[[Visit], Response], visit: Visit) -> Response:
     try:
         return shows(visit)

@@ -23,11 +23,6 @@ ALONE = "sandbox allow-scripts; connect-src 'none'; frame-ancestors 'none'"
 """A preview runs its script, keeps nothing and sends nothing."""
 
 
-def listing(visit: Visit) -> Response:
-    """Show the surveys."""
-    return visit.shows("surveys.html", surveys=visit.ask(surveys.surveys))
-
-
 def draft(visit: Visit) -> Response:
     """Show the form of a new survey."""
     return _editor(visit, {})

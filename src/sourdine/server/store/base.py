@@ -68,30 +68,14 @@ class Meta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A data set that may be asked; only its state ever changes.
+    """A data set that may be asked; only its state ever changes, and ``"closed"`` is for good.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    terms
-        The total (epsilon, delta and the reserve, or rho), the relation, the unit and its rows.
-        They stand in the first line of the data set's ledger, and nowhere else.
-    source
-        The path or address that the server reads the data from; an address may hold a password,
-        so no interface shows it.
-    columns
-        What is public about the columns, as JSON: names, kinds, bounds, keys.
-    n_about
-        About how many records there are, as the owner says it; None if that is not public.
-    state
-        ``"closed"`` is for good.
-    opened
-        When it was registered.
-    read
-        How its texts are read, as JSON (`sourdine.Reading`).
-    title, description
-        What the owner says of it to the people who use it; may be empty.
+    The ``terms`` (total, relation, unit and its rows) stand in the first line of its ledger, and
+    nowhere else. ``source`` is a path or an address that the server reads the data from; an address
+    may hold a password, so no interface shows it. ``columns`` is what is public about them, as
+    JSON: names, kinds, bounds, keys; ``read`` how texts are read (`sourdine.Reading`), as JSON.
+    ``n_about`` is about how many records there are, as the owner says it; None if that is not
+    public. ``title`` and ``description`` are for the people who use it.
     """
 
     name: str
@@ -141,21 +125,11 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What stands for a person.
+    """What stands for a person until a moment, in seconds since 1970, UTC.
 
-    Parameters
-    ----------
-    sha256
-        The SHA-256 of the token (`fingerprint`); the token itself is shown once and not kept.
-    who
-        Who it stands for.
-    kind
-        ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
-        (`sourdine.server.auth`), and stands for nobody.
-    until
-        When it ends, in seconds since 1970, UTC; ``revoked`` if it was ended before.
-    label
-        What the person calls it.
+    The token itself is shown once and not kept: ``sha256`` is its `fingerprint`. It is a
+    ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
+    (`sourdine.server.auth`), and stands for nobody.
     """
 
     sha256: str
@@ -170,14 +144,8 @@ class Token:
 class KeyedRequest:
     """A request that is charged once, however often it is sent.
 
-    Parameters
-    ----------
-    analyst, key
-        Who asks, and the key that they chose; together they name the request.
-    dataset
-        What is asked.
-    asked
-        The `fingerprint` of the request's body: the same key with another one is refused.
+    Who asks and the key that they chose name it; ``asked`` is the `fingerprint` of its body: the
+    same key with another one is refused.
     """
 
     analyst: str
@@ -197,8 +165,6 @@ class StoredRelease:
 
     Parameters
     ----------
-    request
-        What was asked.
     state
         ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
         stand; ``"failed"``: the draw raised, and is never made again.
@@ -235,23 +201,11 @@ class AskedQuestions(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Labels under guard; only its state ever changes.
+    """Labels under guard; only its state ever changes, and ``"closed"`` is for good.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    source, column
-        The path or address that the server reads the labels from, and their column there; None if
-        there is only one. The store holds no label.
-    secret
-        The key of their seal, in hexadecimal digits; it is shown to nobody.
-    text
-        What is to be predicted, for those who do.
-    state
-        ``"closed"`` is for good.
-    opened
-        When it was registered.
+    ``source`` is where the server reads the labels from, and ``column`` theirs there, None if there
+    is only one: the store holds no label. ``secret`` is the key of their seal, in hexadecimal
+    digits; it is shown to nobody. ``text`` says what is to be predicted, for those who do.
     """
 
     name: str
@@ -280,22 +234,11 @@ class TeamGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What a team sent to a guard, and what it was told.
+    """What a team sent to a guard, and when it was told which standing.
 
-    Parameters
-    ----------
-    request
-        Who sent what to which guard, under which key; the predictions are not kept.
-    number
-        1 for the first of all teams.
-    told
-        When.
-    line, head
-        The line of the guard's ledger that holds the answer, and that line's check.
-    standing
-        The answer.
-    fresh
-        Whether this very call charged it.
+    The predictions are not kept. ``number`` counts the submissions of all teams; ``line`` and
+    ``head`` are the line of the guard's ledger that holds the answer, and that line's check;
+    ``fresh`` is whether this very call charged it.
     """
 
     request: KeyedRequest
@@ -309,22 +252,11 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyEntry:
-    """A survey on this server; its records are in a store of their own.
+    """A survey on this server, whose records are in a store of their own.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    document
-        What is asked, as JSON; it changes while the survey is a draft alone.
-    store
-        Where its records are kept (`sourdine.survey.SurveyStore`); empty while it is a draft.
-    public
-        Whether anybody may see its results.
-    state
-        ``"closed"`` is for good.
-    page
-        The SHA-256 of its page; empty while it is a draft.
+    Its document, as JSON, changes while it is a draft alone; the address of its store
+    (`sourdine.survey.SurveyStore`) and the SHA-256 of its page are empty then. ``public`` is
+    whether anybody may see its results; ``"closed"`` is for good.
     """
 
     name: str
@@ -338,11 +270,15 @@ class SurveyEntry:
 # ---- Attempts to log in, counted for all workers together ----------------------------------------
 
 
-class Attempts:
-    """How often something was tried in the stretch of time that runs now."""
+class Stored:
+    """A part of a store, in its database."""
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
+
+
+class Attempts(Stored):
+    """How often something was tried in the stretch of time that runs now."""
 
     def count(self, most: Mapping[str, int], since: int) -> bool:
         """Count an attempt for each subject, unless one of them has none left; say whether it was.
@@ -380,15 +316,12 @@ class Attempts:
 # ---- Tables of records that are told apart by their names ----------------------------------------
 
 
-class NamedRecords(Generic[R]):
+class NamedRecords(Stored, Generic[R]):
     """The records of a table whose key is their name."""
 
     table: ClassVar[str]
     columns: ClassVar[str]
     """In the order of the values of a record."""
-
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
 
     @abstractmethod
     def _record(self, row: tuple[Any, ...]) -> R:
@@ -486,11 +419,8 @@ def _person(row: tuple[Any, ...]) -> Person:
     return Person(name=name, role=role, password=password, disabled=bool(disabled))
 
 
-class Tokens:
+class Tokens(Stored):
     """What stands for people."""
-
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
 
     def add(self, token: Token) -> Token:
         """Write a token's SHA-256 down."""
@@ -534,11 +464,8 @@ def _token(row: tuple[Any, ...]) -> Token:
     return Token(sha256=sha256, who=who, kind=kind, until=until, label=label, revoked=bool(ended))
 
 
-class Grants:
+class Grants(Stored):
     """What analysts may spend."""
-
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
 
     def give(self, dataset: str, analyst: str, epsilon: Number) -> Grant:
         """Say how much an analyst may spend of a data set: a new ceiling in place of the old."""

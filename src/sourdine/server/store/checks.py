@@ -15,6 +15,7 @@ from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
 from sourdine.storage import locks
+from sourdine.storage.database import latest
 from sourdine.storage.journal import TableTransaction
 
 if TYPE_CHECKING:
@@ -181,20 +182,16 @@ class Witness:
             lock = self.path.with_name(f"{self.path.name}.lock")
             with locks.open_locked(lock, RIGHTS, PATIENCE):
                 known = self._read()
-                later = {
-                    name: head
-                    for name, head in heads.items()
-                    if name not in known or _line(known[name]) < _line(head)
-                }
-                if later:
-                    self._write({**known, **later})
+                whole = latest(known, heads)
+                if whole != known:
+                    self._write(whole)
         except FileNotFoundError:
             raise self._unwritten("no such file") from None
         except BlockingIOError:
             raise self._unwritten(f"another process has held it for {PATIENCE:g} seconds") from None
         except OSError as error:
             raise self._unwritten(str(error.strerror)) from None
-        self._known |= {name: _line(head) for name, head in {**known, **later}.items()}
+        self._known |= {name: _line(head) for name, head in whole.items()}
 
     def _unwritten(self, why: str) -> SourdineError:
         return SourdineError(

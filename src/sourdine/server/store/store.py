@@ -49,39 +49,26 @@ def _to_version_3(transaction: Transaction) -> None:
 MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2, 2: _to_version_3}
 """From each earlier version, what makes the next one of it."""
 
-TABLES = (
-    "meta (identity TEXT PRIMARY KEY, version INTEGER NOT NULL, opened TEXT NOT NULL)",
-    (
-        "people (name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL, "
-        "disabled INTEGER NOT NULL)"
-    ),
-    (
-        "tokens (sha256 TEXT PRIMARY KEY, who TEXT NOT NULL REFERENCES people (name), "
-        "kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, label TEXT NOT NULL, "
-        "revoked INTEGER NOT NULL)"
-    ),
-    (
-        "datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL, "
-        "columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL, "
-        f"{READ}, {TITLE}, {DESCRIPTION})"
-    ),
-    ATTEMPTS,
-    (
-        "grants (dataset TEXT NOT NULL REFERENCES datasets (name), "
-        "analyst TEXT NOT NULL REFERENCES people (name), epsilon TEXT NOT NULL, "
-        "PRIMARY KEY (dataset, analyst))"
-    ),
-    (
-        "releases (analyst TEXT NOT NULL, key TEXT NOT NULL, asked TEXT NOT NULL, "
-        "dataset TEXT NOT NULL REFERENCES datasets (name), number BIGINT NOT NULL, "
-        "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
-        "answer BIGINT, PRIMARY KEY (analyst, key))"
-    ),
-    (
-        "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
-        "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
-    ),
-)
+TABLES = f"""
+meta (identity TEXT PRIMARY KEY, version INTEGER NOT NULL, opened TEXT NOT NULL);
+people (name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL,
+    disabled INTEGER NOT NULL);
+tokens (sha256 TEXT PRIMARY KEY, who TEXT NOT NULL REFERENCES people (name), kind TEXT NOT NULL,
+    until DOUBLE PRECISION NOT NULL, label TEXT NOT NULL, revoked INTEGER NOT NULL);
+datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL,
+    columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL,
+    {READ}, {TITLE}, {DESCRIPTION});
+{ATTEMPTS};
+grants (dataset TEXT NOT NULL REFERENCES datasets (name),
+    analyst TEXT NOT NULL REFERENCES people (name), epsilon TEXT NOT NULL,
+    PRIMARY KEY (dataset, analyst));
+releases (analyst TEXT NOT NULL, key TEXT NOT NULL, asked TEXT NOT NULL,
+    dataset TEXT NOT NULL REFERENCES datasets (name), number BIGINT NOT NULL,
+    count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL,
+    answer BIGINT, PRIMARY KEY (analyst, key));
+surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL,
+    public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)
+"""
 INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
     "INDEX releases_by_analyst ON releases (dataset, analyst, number)",
@@ -92,12 +79,11 @@ INDEXES = (
 def make_tables(transaction: Transaction) -> None:
     """Make all tables, in a database that has none of them."""
     dialect = transaction.dialect
-    done = "OLD.state <> 'charged'"
     statements = [
         *book_tables(dialect),
-        *(f"CREATE TABLE {table}" for table in TABLES),
+        *(f"CREATE TABLE {table.strip()}" for table in TABLES.split(";")),
         *(f"CREATE {index}" for index in INDEXES),
-        *dialect.forbidding("releases", "UPDATE", done),
+        *dialect.forbidding("releases", "UPDATE", "OLD.state <> 'charged'"),
         *dialect.forbidding("releases", "DELETE"),
         *dialect.forbidding("datasets", "UPDATE", "OLD.state <> 'open'"),
         *dialect.forbidding("datasets", "DELETE"),
