@@ -269,15 +269,10 @@ def registered(said: Registering) -> Dataset:
     name = source_name(said.source)
     terms = Terms(total=total, filter=decides, unit=said.unit, rows=said.rows, name=name)
     return Dataset(
-        name=said.name,
-        terms=terms,
-        source=said.source,
-        columns=json.dumps(columns),
-        n_about=said.n,
-        read=json.dumps(read.to_dict()),
-        title=said.title.strip(),
+        name=said.name, terms=terms, source=said.source, columns=json.dumps(columns),
+        n_about=said.n, read=json.dumps(read.to_dict()), title=said.title.strip(),
         description=said.description.strip(),
-    )
+    )  # fmt: skip
 
 
 OPERATIONS = Operations()
@@ -296,16 +291,11 @@ def _summary(call: Incoming, dataset: Dataset) -> dict[str, Any]:
     account = call.state.store.datasets.ledger(dataset.name).account
     grant = call.state.store.grants.get(dataset.name, call.who.name)
     return {
-        "name": dataset.name,
-        "title": dataset.title,
-        "description": dataset.description,
-        "state": dataset.state,
-        "total": dataset.terms.told(),
-        "share": float(account.share),
-        "spent": account.used.to_dict(),
-        "remaining": account.remaining.to_dict(),
+        "name": dataset.name, "title": dataset.title, "description": dataset.description,
+        "state": dataset.state, "total": dataset.terms.told(), "share": float(account.share),
+        "spent": account.used.to_dict(), "remaining": account.remaining.to_dict(),
         "grant": None if grant is None else _grant(grant),
-    }
+    }  # fmt: skip
 
 
 def _grant(grant: Grant) -> dict[str, str]:
@@ -341,14 +331,11 @@ def reading(call: Incoming) -> Response:
     dataset = call.dataset
     journal = call.state.store.datasets.journal(dataset.name)
     facts = {
-        **_summary(call, dataset),
-        "columns": stored_columns(dataset.columns),
-        "n": dataset.n_about,
-        "read": json.loads(dataset.read),
-        "opened": dataset.opened,
+        **_summary(call, dataset), "columns": stored_columns(dataset.columns), "n": dataset.n_about,
+        "read": json.loads(dataset.read), "opened": dataset.opened,
         "terms": terms_row(dataset.terms),
         "last": journal.look(lambda transaction: transaction.last(CHARGES)),
-    }
+    }  # fmt: skip
     return call.reply(facts)
 
 

@@ -103,14 +103,10 @@ def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row
     if said.markov is not None:
         dependence = Markov(spelled(said.markov))
     held = GuardedHoldout(
-        labels_at(said.source, said.column),
-        loss=said.loss,
-        scale=spelled(said.scale),
-        classes=said.classes,
-        confidence=spelled(said.confidence),
-        dependence=dependence,
+        labels_at(said.source, said.column), loss=said.loss, scale=spelled(said.scale),
+        classes=said.classes, confidence=spelled(said.confidence), dependence=dependence,
         error=spelled(said.error),
-    )
+    )  # fmt: skip
     board = Leaderboard(held, "auto" if said.step is None else spelled(said.step))
     secret = secrets.token_bytes(32)
     own = {name: getattr(said, name) for name in ("name", "source", "column", "text")}
@@ -133,13 +129,10 @@ def guards(call: Incoming) -> Response:
 def _facts(call: Incoming, guard: Guard) -> dict[str, Any]:
     grant = call.state.store.guards.grant(guard.name, call.who.name)
     return {
-        "name": guard.name,
-        "state": guard.state,
-        "text": guard.text,
-        "opened": guard.opened,
+        "name": guard.name, "state": guard.state, "text": guard.text, "opened": guard.opened,
         **call.state.store.guards.look(guard.name, _told),
         "grant": None if grant is None else _grant(grant),
-    }
+    }  # fmt: skip
 
 
 def _told(board: Leaderboard) -> dict[str, Any]:
@@ -149,20 +142,12 @@ def _told(board: Leaderboard) -> dict[str, Any]:
     fresh = TranscriptLedger(held.n, confidence=1 - ledger.beta, dependence=ledger.dependence)
     total, left = fresh.until(error, claims=False), held.until(error)
     return {
-        "n": held.n,
-        **ledger.turn(lambda turn: sealed_facts(turn.transaction)),
-        "error": error,
-        "confidence": float(1 - ledger.beta),
-        "dependence": ledger.dependence.facts(),
-        "step": float(board.step),
-        "bits": held.bits,
-        "total": asdict(total),
-        "remaining": asdict(left),
-        "share": 1 - left.bits / total.bits if total.bits else 1.0,
-        "bar": board.bar,
-        "teams": len(teams),
-        "submissions": sum(team.tries for team in teams),
-    }
+        "n": held.n, **ledger.turn(lambda turn: sealed_facts(turn.transaction)), "error": error,
+        "confidence": float(1 - ledger.beta), "dependence": ledger.dependence.facts(),
+        "step": float(board.step), "bits": held.bits, "total": asdict(total),
+        "remaining": asdict(left), "share": 1 - left.bits / total.bits if total.bits else 1.0,
+        "bar": board.bar, "teams": len(teams), "submissions": sum(team.tries for team in teams),
+    }  # fmt: skip
 
 
 def _grant(grant: TeamGrant) -> dict[str, Any]:
@@ -272,15 +257,10 @@ def _asking(
 def _submission(stored: Submission) -> dict[str, Any]:
     standing = stored.standing
     return {
-        "number": stored.number,
-        "team": standing.name,
-        "told": stored.told,
-        "leads": bool(standing),
-        "score": _score(standing.score),
-        "bits": standing.bits,
-        "line": stored.line,
-        "head": stored.head,
-    }
+        "number": stored.number, "team": standing.name, "told": stored.told,
+        "leads": bool(standing), "score": _score(standing.score), "bits": standing.bits,
+        "line": stored.line, "head": stored.head,
+    }  # fmt: skip
 
 
 @OPERATIONS.add("GET", "/guards/{guard}/submissions", gives="Submissions")

@@ -176,17 +176,12 @@ def _planned(
 
 def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
     return {
-        "question": plan.question.to_dict(),
-        "confidence": float(plan.confidence),
-        "epsilon": str(plan.epsilon),
-        "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
-        "target": plain_parameter(plan.target),
-        "ranks": plan.ranks,
-        "fits": plan.fits,
-        "remaining": session.remaining.to_dict(),
-        "mechanism": str(plan.question.estimator),
+        "question": plan.question.to_dict(), "confidence": float(plan.confidence),
+        "epsilon": str(plan.epsilon), "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
+        "target": plain_parameter(plan.target), "ranks": plan.ranks, "fits": plan.fits,
+        "remaining": session.remaining.to_dict(), "mechanism": str(plan.question.estimator),
         "text": plan.name,
-    }
+    }  # fmt: skip
 
 
 def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:

@@ -18,7 +18,7 @@ from sourdine.server.guards import add_demo_guard
 from sourdine.server.sources import WAGES
 from sourdine.server.store.base import Person, SurveyEntry
 from sourdine.server.store.store import ServerStore
-from sourdine.server.surveys import Draft, OpenSurveys
+from sourdine.server.surveys import OpenSurveys, examined_at
 from sourdine.survey.demo import simulated
 from sourdine.survey.document import SKELETON, parsed
 from sourdine.survey.serving import TimedProtocol, bound_socket
@@ -165,7 +165,7 @@ def open_sample(address: str, url: str) -> str:
     ``url`` is where the server is; the address of the survey's page comes back.
     """
     document = parsed(SKELETON) | {"epsilon": 2, "method": "sample"}
-    survey = Draft(document=document).examined(url).survey
+    survey = examined_at(document, url).survey
     if survey is None:
         raise LookupError("a sample that cannot be read")
     store = ServerStore.open(address)

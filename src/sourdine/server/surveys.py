@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -74,13 +74,9 @@ class OpenSurveys:
         made, codes = SurveyStore.create(self._place(part), survey, tickets=tickets)
         made.close()
         frozen = SurveyEntry(
-            name=entry.name,
-            document=dumps(survey.facts(), sort_keys=True),
-            store=part,
-            public=public,
-            state="open",
-            page=sha256(page(survey)).hexdigest(),
-        )
+            name=entry.name, document=dumps(survey.facts(), sort_keys=True), store=part,
+            public=public, state="open", page=sha256(page(survey)).hexdigest(),
+        )  # fmt: skip
         return self._store.surveys.change(frozen), codes
 
     def close(self, entry: SurveyEntry) -> SurveyEntry:
@@ -191,35 +187,30 @@ class SurveyChecking(Drafting, kw_only=True):
     n: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST_PEOPLE)] = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What an owner wrote: the keys of a survey.toml."""
-
-    document: Mapping[str, Any]
-
-    def examined(self, url: str) -> Examination:
-        """Return the survey, sent to a server; or everything that is wrong with it."""
-        name = self.document.get("name")
-        known = name if isinstance(name, str) and NAME.fullmatch(name) else "survey"
-        found = examined({**self.document, "send_to": f"{url}{COLLECTED}/{known}/reports"})
-        more = (*found.problems, *_too_much(name, found))
-        if more == found.problems:
-            return found
-        return Examination(survey=None, problems=more, sketch=None)
+def examined_at(document: Mapping[str, Any], url: str) -> Examination:
+    """Return the survey of a draft, sent to a server; or everything that is wrong with it."""
+    name = document.get("name")
+    known = name if isinstance(name, str) and NAME.fullmatch(name) else "survey"
+    found = examined({**document, "send_to": f"{url}{COLLECTED}/{known}/reports"})
+    more = _too_much(name, found)
+    if not more:
+        return found
+    return Examination(survey=None, problems=(*found.problems, *more), sketch=None)
 
 
-def drafted(said: Drafting) -> Draft:
-    """Return the draft of a request, or refuse it."""
+def drafted(said: Drafting) -> Mapping[str, Any]:
+    """Return the draft of a request, with the keys of a survey.toml, or refuse it."""
     if (said.document is None) == (said.toml is None):
         raise ParameterError("the body", "hold either document or toml", "", "Send one of them.")
     if said.toml is not None:
-        return Draft(document=json.loads(json.dumps(parsed(said.toml), default=str)))
-    return Draft(document=said.document or {})
+        found: dict[str, Any] = json.loads(json.dumps(parsed(said.toml), default=str))
+        return found
+    return said.document or {}
 
 
-def required_name(draft: Draft) -> str:
+def required_name(draft: Mapping[str, Any]) -> str:
     """Return the survey's name, by which it is kept; or refuse the draft."""
-    name = draft.document.get("name")
+    name = draft.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         what = f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens"
         raise ParameterError("name", what, "", "Choose a short one, such as commute.")
@@ -323,14 +314,10 @@ def _facts(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
     if entry.state == "draft":
         return facts
     return {
-        **facts,
-        "epsilon": str(document["epsilon"]),
-        **_counted(call, entry),
-        "public": entry.public,
-        "address": document["send_to"].removesuffix("reports"),
-        "fingerprint": Survey.from_facts(document, frozen=True).fingerprint,
-        "page": entry.page,
-    }
+        **facts, "epsilon": str(document["epsilon"]), **_counted(call, entry),
+        "public": entry.public, "address": document["send_to"].removesuffix("reports"),
+        "fingerprint": Survey.from_facts(document, frozen=True).fingerprint, "page": entry.page,
+    }  # fmt: skip
 
 
 def _counted(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
@@ -360,7 +347,7 @@ def surveys(call: Incoming) -> Response:
 def draft_survey(call: Incoming) -> Response:
     """Create a draft, and return its problems."""
     draft = drafted(call.body(Drafting))
-    entry = SurveyEntry(name=required_name(draft), document=json.dumps(draft.document))
+    entry = SurveyEntry(name=required_name(draft), document=json.dumps(draft))
     call.state.store.surveys.add(entry)
     headers = {"location": f"/api/v1/surveys/{entry.name}"}
     return reply(_drafted(call, entry, draft), 201, headers)
@@ -371,15 +358,15 @@ def check_survey(call: Incoming) -> Response:
     """Return the problems, the cost and the expected accuracy of a survey."""
     said: SurveyChecking = call.body(SurveyChecking)
     draft = drafted(said)
-    found = consequence(draft.examined(origin(call)), said.n)
-    return reply({"document": draft.document, **found})
+    found = consequence(examined_at(draft, origin(call)), said.n)
+    return reply({"document": draft, **found})
 
 
 @OPERATIONS.add("GET", ONE, gives="Survey")
 def read_survey(call: Incoming) -> Response:
     """Return a survey."""
     entry = entry_of(call)
-    return reply(_drafted(call, entry, Draft(document=json.loads(entry.document))))
+    return reply(_drafted(call, entry, json.loads(entry.document)))
 
 
 @OPERATIONS.add("PUT", ONE, roles=OWNER, takes=Drafting, gives="Survey")
@@ -388,15 +375,15 @@ def change_survey(call: Incoming) -> Response:
     entry, draft = entry_of(call), drafted(call.body(Drafting))
     if required_name(draft) != entry.name:
         raise ParameterError("name", "not change", "", "Create another survey.")
-    new = SurveyEntry(name=entry.name, document=json.dumps(draft.document))
+    new = SurveyEntry(name=entry.name, document=json.dumps(draft))
     return reply(_drafted(call, call.state.store.surveys.change(new), draft))
 
 
-def _drafted(call: Incoming, entry: SurveyEntry, draft: Draft) -> dict[str, Any]:
-    facts = {**_facts(call, entry), "document": draft.document}
+def _drafted(call: Incoming, entry: SurveyEntry, draft: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {**_facts(call, entry), "document": draft}
     if entry.state != "draft":
         return facts
-    return {**facts, "problems": wrongs(draft.examined(origin(call)))}
+    return {**facts, "problems": wrongs(examined_at(draft, origin(call)))}
 
 
 @OPERATIONS.add("DELETE", ONE, roles=OWNER)
@@ -412,8 +399,12 @@ def open_survey(call: Incoming) -> Response:
     """Open a draft for answers. Tickets, if any, are returned only once."""
     entry = entry_of(call)
     said: Opening = call.body(Opening) if call.data else Opening()
-    url = origin(call) if said.address is None else _origin(said.address)
-    found = Draft(document=json.loads(entry.document)).examined(url)
+    url = origin(call) if said.address is None else said.address.rstrip("/")
+    if said.address is not None and not ORIGIN.fullmatch(url):  # collectors are at the root
+        what = "be https:// and the host of this server, without a path"
+        hint = 'Use an address such as "https://statistics.example".'
+        raise ParameterError("address", what, repr(said.address), hint)
+    found = examined_at(json.loads(entry.document), url)
     if found.survey is None:
         raise found.problems[0].refusal()
     opened, codes = call.state.surveys.open(
@@ -422,16 +413,6 @@ def open_survey(call: Incoming) -> Response:
     facts = _facts(call, opened)
     links = [f"{facts['address']}#ticket={code}" for code in codes]
     return reply({**facts, "links": links})
-
-
-def _origin(address: str) -> str:
-    """Return the address of a server; collectors are at its root, so it has no path."""
-    url = address.rstrip("/")
-    if not ORIGIN.fullmatch(url):
-        what = "be https:// and the host of this server, without a path"
-        hint = 'Use an address such as "https://statistics.example".'
-        raise ParameterError("address", what, repr(address), hint)
-    return url
 
 
 @OPERATIONS.add("POST", f"{ONE}/close", roles=OWNER, gives="Survey")

@@ -728,17 +728,13 @@ def read_charge(row: Row, terms: Terms) -> Charge:
     if not isinstance(json.loads(row["parameters"]), dict):
         raise TypeError(row)
     return Charge(
-        number=integer(row["number"], "number", least=1),
-        when=row["time"],
-        what=_text(row["what"]),
-        mechanism=_text(row["mechanism"]),
-        parameters=row["parameters"],
+        number=integer(row["number"], "number", least=1), when=row["time"], what=_text(row["what"]),
+        mechanism=_text(row["mechanism"]), parameters=row["parameters"],
         cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
-        account=_account(row, terms, spent),
-        parts=_parsed(json.dumps(row.get("parts", []))),
+        account=_account(row, terms, spent), parts=_parsed(json.dumps(row.get("parts", []))),
         price=None if terms.filter is None else _exact(row["price"]),
         declared=row.get("declared") is True,
-    )
+    )  # fmt: skip
 
 
 def _account(row: Row, terms: Terms, spent: Guarantee) -> Account:

@@ -54,14 +54,9 @@ if TYPE_CHECKING:
 
 
 HEADS = {
-    "number": "",
-    "when": "time",
-    "what": "question",
-    "epsilon": "epsilon",
-    "delta": "delta",
-    "value": "answer",
-    "mechanism": "method",
-}
+    "number": "", "when": "time", "what": "question", "epsilon": "epsilon", "delta": "delta",
+    "value": "answer", "mechanism": "method",
+}  # fmt: skip
 """What a history shows of a charge."""
 
 

@@ -96,6 +96,12 @@ class Head:
         return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
 
 
+def row_of(line: str) -> Row:
+    """Return the content of a line of a database, behind its check and its table."""
+    row: Row = json.loads(line[WIDTH + 1 :])[1]
+    return row
+
+
 def linked(head: Head, table: str, row: Row) -> bytes:
     """Return the next line, with its check."""
     said = json.dumps([table, row], separators=(",", ":")).encode()

@@ -52,12 +52,9 @@ class PostgresDialect:
     def connect(self) -> Connection:
         """Return a connection whose commits wait for the disk."""
         return psycopg.connect(
-            self.url,
-            autocommit=True,
-            options=self.options,
-            connect_timeout=self.timeout,
+            self.url, autocommit=True, options=self.options, connect_timeout=self.timeout,
             application_name="sourdine",
-        )
+        )  # fmt: skip
 
     def begin(self, connection: Connection) -> None:
         """Begin a transaction that writes, alone: the lock ends with the transaction."""

@@ -310,18 +310,11 @@ def plan(visit: Visit) -> Response:
     again = {**typed, "epsilon": planned["question"]["epsilon"]}
     afford = _afford(facts)
     return visit.shows(
-        "plan.html",
-        said="",
-        plan=planned,
-        promise=_promise(planned),
-        error=error,
-        dataset=facts,
+        "plan.html", said="", plan=planned, promise=_promise(planned), error=error, dataset=facts,
         gauge=_gauge(facts, _taken(visit, [{**free, "epsilon": str(epsilon)}])),
         curve=_curve(visit, free, planned, afford),
-        fits=planned["fits"] and _granted(facts, epsilon),
-        afford=afford,
-        **copies(visit, again),
-    )
+        fits=planned["fits"] and _granted(facts, epsilon), afford=afford, **copies(visit, again),
+    )  # fmt: skip
 
 
 def _promise(planned: Mapping[str, Any]) -> tuple[str, str]:

@@ -68,8 +68,7 @@ class FormWording(PythonWording):
     def subject(self, name: str) -> str:
         return LABELS.get(name, name)
 
-    def mention(self, name: str) -> str:
-        return LABELS.get(name, name)
+    mention = subject
 
     def typed(self, name: str, value: object) -> str:
         parts = value if isinstance(value, (list, tuple)) else (value,)

@@ -78,13 +78,10 @@ def _compared(
     rows = opened.transaction.all(RELEASES, name)
     problems = (*_problems(rows, history, where), *_strangers(name, rows, digests))
     return DatasetCheck(
-        dataset=name,
-        charges=len(history),
-        answers=sum(charge.answer is not None for charge in history),
-        line=last.lines,
-        head=last.chain.decode(),
-        problems=problems,
-    )
+        dataset=name, charges=len(history),
+        answers=sum(charge.answer is not None for charge in history), line=last.lines,
+        head=last.chain.decode(), problems=problems,
+    )  # fmt: skip
 
 
 def _problems(

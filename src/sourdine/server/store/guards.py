@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,7 +28,14 @@ from sourdine.server.store.base import (
 )
 from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.releases import named
-from sourdine.storage.journal import TableJournal, TransactionJournal, begin_journal, now
+from sourdine.storage.journal import (
+    WIDTH,
+    TableJournal,
+    TransactionJournal,
+    begin_journal,
+    now,
+    row_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,8 +106,6 @@ GRANTED = (
     "SELECT g.guard, g.team, g.submissions, (SELECT count(*) FROM submissions s "
     "WHERE s.guard = g.guard AND s.team = g.team) FROM team_grants g"
 )
-CHECK, SAID = slice(0, 32), slice(33, None)
-"""A line's check, and what it says."""
 
 
 def guard_journal(name: str) -> str:
@@ -281,12 +285,12 @@ def _granted(transaction: Transaction, **of: str | None) -> list[TeamGrant]:
 
 def _submission(transaction: Transaction, row: tuple[Any, ...]) -> Submission:
     team, key, guard, asked, number, told, line, text = row
-    transaction.note(guard_journal(guard), line, text[CHECK])
-    entry = entry_of(json.loads(text[SAID])[1])
+    transaction.note(guard_journal(guard), line, text[:WIDTH])
+    entry = entry_of(row_of(text))
     request = KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked)
     standing = Standing(entry.name, entry.score, entry.bits)
     return Submission(
-        request=request, number=number, told=told, line=line, head=text[CHECK], standing=standing
+        request=request, number=number, told=told, line=line, head=text[:WIDTH], standing=standing
     )
 
 
@@ -305,13 +309,9 @@ def guard_checked(guards: Guards, name: str) -> DatasetCheck:
         history = sealed.guard.ledger.history
         keys = opened.transaction.all(KEYS, name)
         return DatasetCheck(
-            dataset=guard_journal(name),
-            charges=len(history),
-            answers=len(keys),
-            line=last.lines,
-            head=last.chain.decode(),
-            problems=tuple(_problems(lines, list(history), keys)),
-        )
+            dataset=guard_journal(name), charges=len(history), answers=len(keys), line=last.lines,
+            head=last.chain.decode(), problems=tuple(_problems(lines, list(history), keys)),
+        )  # fmt: skip
 
     try:
         return guards.journal(name).look(compared)

@@ -18,7 +18,6 @@ that is not the stored one. *Checked by* ``test_killed_workers_charge_once_and_a
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -37,7 +36,7 @@ from sourdine.server.store.base import (
 )
 from sourdine.session.charges import SumAccount
 from sourdine.session.ledger import LEDGER, StoredLedger, beginning
-from sourdine.storage.journal import TableJournal, now
+from sourdine.storage.journal import WIDTH, TableJournal, now, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,14 +120,14 @@ class Datasets(NamedRecords[Dataset]):
             while low < high:
                 middle = (low + high) // 2
                 found = transaction.one(f"{CHARGE_LINES} LIMIT 1", name, middle)
-                if found is None or _row(found[1])["number"] > after:
+                if found is None or row_of(found[1])["number"] > after:
                     high = middle
                 else:
                     low = middle + 1
             rows = transaction.all(f"{CHARGE_LINES} LIMIT ?", name, low, most)
             if rows:
-                transaction.note(name, rows[-1][0], rows[-1][1][:32])
-            return [_row(text) for _, text in rows]
+                transaction.note(name, rows[-1][0], rows[-1][1][:WIDTH])
+            return [row_of(text) for _, text in rows]
 
         return self._database.read(job)
 
@@ -152,12 +151,6 @@ class Datasets(NamedRecords[Dataset]):
             terms=self.ledger(row[0]).terms,
             **dict(zip(self.columns.split(", "), row, strict=True)),
         )
-
-
-def _row(line: str) -> Row:
-    """Return what a line says, behind its check."""
-    row: Row = json.loads(line[33:])[1]
-    return row
 
 
 # ---- Surveys: what is asked, and whether it is open ----------------------------------------------
@@ -473,8 +466,8 @@ class Releases:
         answers: tuple[str, ...] = ()
         if answer is not None:
             lines = transaction.all(ANSWERED, dataset, answer, answer + count)
-            answers = tuple(_row(text)["answer"] for (text,) in lines)
-            transaction.note(dataset, answer + count - 1, lines[-1][0][:32])
+            answers = tuple(row_of(text)["answer"] for (text,) in lines)
+            transaction.note(dataset, answer + count - 1, lines[-1][0][:WIDTH])
         request = KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked)
         return StoredRelease(
             request=request, state=state, number=number, count=count, line=line, head=head,
