@@ -128,16 +128,8 @@ LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
 class Connection:
     """Somebody's connection to a server.
 
-    Parameters
-    ----------
-    url
-        Where the server is; https, unless it is this very machine.
-    token
-        What stands for whoever asks.
-    remember
-        A file that keeps how far ledgers had got when the process ends; None for none.
-    transport
-        What sends requests; the usual one if left out.
+    ``token`` stands for whoever asks. The file ``remember`` keeps how far ledgers had got when the
+    process ends; ``transport`` sends requests.
 
     Notes
     -----

@@ -395,24 +395,11 @@ Does = TypeVar("Does", bound="Callable[[Incoming], Response | Callable[[], Respo
 class Operation:
     """A route: what it does, who may use it, and what OpenAPI says of it.
 
-    Parameters
-    ----------
-    method, path
-        The path is below ``/api/v1``.
-    does
-        From a request to an answer; it runs in a thread. What was drawn from data is stored, and
-        leaves, on a tick: then it returns a function, which is called on that tick.
-    text
-        What it does, in a sentence.
-    roles
-        Who may use it; nobody need be known if it is empty.
-    takes, gives
-        The type of its body, or the name of a schema; the schema of its answer, or a type of
-        content that is not JSON.
-    keyed, query
-        Whether it needs an ``Idempotency-Key``; the names of whole numbers and words in its query.
-    longest
-        How many bytes its body may have.
+    ``does`` makes an answer of a request, in a thread. What was drawn from data is stored, and
+    leaves, on a tick: then it returns a function, which is called on that tick. Without ``roles``
+    nobody need be known. ``takes`` is the type of its body, or the name of a schema; ``gives`` the
+    schema of its answer, or a type of content that is not JSON. A ``keyed`` one needs an
+    ``Idempotency-Key``; ``query`` names whole numbers and words, ``longest`` the bytes of a body.
     """
 
     method: str

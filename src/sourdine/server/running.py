@@ -50,23 +50,9 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; then finish what is under way.
 
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    host, port
-        Where it listens; port 0 takes a free one.
-    workers
-        How many processes answer.
-    say
-        Told where it listens.
-    listening
-        Given the address before anybody is answered.
-
-    Raises
-    ------
-    SourdineError
-        The store cannot be opened, is behind its witness, or the port cannot be listened on.
+    Port 0 takes a free one. ``say`` is told where the server listens, ``listening`` before anybody
+    is answered. A store that cannot be opened, or is behind its witness, and a port that cannot be
+    listened on raise a `SourdineError`.
     """
     import uvicorn
     from uvicorn.supervisors import Multiprocess

@@ -508,20 +508,12 @@ class Charge:
 
     Parameters
     ----------
-    number
-        1 for the first.
-    when
-        The time of the call, in UTC, as ISO 8601.
-    what
-        The statistic and its column.
-    mechanism
-        What drew the answer.
-    parameters
-        The public parameters of the call, as JSON.
-    cost
-        The promise of the call.
-    account
-        The account after it.
+    number, when
+        1 for the first; the time of the call, in UTC, as ISO 8601.
+    what, mechanism, parameters
+        The statistic and its column; what drew the answer; the public parameters, as JSON.
+    cost, account
+        The promise of the call, and the account after it.
     parts
         What the loss of the call is made of, at most, under the relation of the ledger.
     price
@@ -529,10 +521,9 @@ class Charge:
     declared
         Whether it is a line of a batch that was declared before the first answer, and is the whole
         of the total.
-    answer
-        What was released for it, as JSON; None where none was kept.
-    version
-        The version of the library that drew the answer.
+    answer, version
+        What was released for it, as JSON, and the version of the library that drew it; None where
+        none was kept.
     """
 
     number: int

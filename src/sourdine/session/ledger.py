@@ -41,14 +41,7 @@ T = TypeVar("T")
 class Call:
     """What is to be charged: the public facts of one call.
 
-    Parameters
-    ----------
-    cost
-        Its promise.
-    parts
-        What its loss is made of, at most; None where only the promise is known.
-    what, mechanism, parameters
-        The statistic and its column; what draws it; the public parameters, as JSON.
+    ``parts`` is what its loss is made of, at most; None where only the promise is known.
     """
 
     cost: Guarantee

@@ -143,13 +143,6 @@ class Admission(Displayable):
     """Whether a question would be admitted now, and why: true or false, and a sentence.
 
     Another process may charge the ledger meanwhile; what decides is the call itself.
-
-    Parameters
-    ----------
-    question
-        What would be asked.
-    account
-        What was spent until now.
     """
 
     question: Statistic
@@ -543,11 +536,6 @@ class Session(Spending):
 
         For a server, which charges them under a key of its own and draws them once
         (`sourdine.server.store`).
-
-        Parameters
-        ----------
-        batch
-            Questions or plans.
         """
         typed = [typed_question(one) for one in batch]
         return Prepared(

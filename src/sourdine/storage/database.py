@@ -297,11 +297,6 @@ class SharedDatabase:
         whose witness could not be called.
     dialect
         From the address to the dialect, for a database with settings or locks of its own.
-
-    Raises
-    ------
-    SourdineError
-        The database cannot be reached.
     """
 
     def __init__(

@@ -210,12 +210,8 @@ class Kept:
     def misfit(self, found: Head | None, first: Head | None, seen: Head) -> ParameterError:
         """Return the error for a journal that is damaged, or not the one seen before.
 
-        Parameters
-        ----------
-        found
-            The head after the first line; None if some lines are damaged.
-        first, seen
-            The heads after the first and the last line, as they were last seen.
+        ``found`` is the head after the first line, None if some lines are damaged; ``first`` and
+        ``seen`` are the heads after the first and the last line, as they were last seen.
         """
         if found is None:
             return self.refusal("damaged")

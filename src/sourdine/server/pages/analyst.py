@@ -163,13 +163,7 @@ def as_svg(release: Release) -> str:
 
 
 def as_png(release: Release) -> bytes:
-    """Return the picture that `Release.plot` draws; empty where there is none, or no matplotlib.
-
-    Raises
-    ------
-    RefusedError
-        Other threads are still drawing: 503, to be sent again.
-    """
+    """Return the picture that `Release.plot` draws; empty where there is none, or no matplotlib."""
     if not _quickly_drawn(release) or not release_picture(release, WIDE):
         return b""
     if not DRAWING.acquire(timeout=PATIENCE):

@@ -163,20 +163,11 @@ class KeyedRequest:
 class StoredRelease:
     """What became of a request.
 
-    Parameters
-    ----------
-    state
-        ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
-        stand; ``"failed"``: the draw raised, and is never made again.
-    number, count
-        The first of its charges in the data set's ledger, and how many there are.
-    line, head
-        The line of the ledger that its last charge stands in, and that line's check: who remembers
-        both notices a ledger that was put back or rewritten.
-    answers
-        What was released, as JSON, one for each charge; empty unless answered.
-    fresh
-        Whether this very call charged it.
+    It is ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
+    stand, one for each charge, as JSON; or ``"failed"``: the draw raised, and is never made again.
+    ``number`` is the first of its charges. ``line`` and ``head`` are the line of its last charge
+    in the data set's ledger, and that line's check: who remembers both notices a ledger that was
+    put back or rewritten. ``fresh`` is whether this very call charged it.
     """
 
     request: KeyedRequest
@@ -283,12 +274,7 @@ class Attempts(Stored):
     def count(self, most: Mapping[str, int], since: int) -> bool:
         """Count an attempt for each subject, unless one of them has none left; say whether it was.
 
-        Parameters
-        ----------
-        most
-            For each subject, how many attempts it has.
-        since
-            The stretch of time that runs now; what was counted before it is forgotten.
+        ``most`` is how many each has in a stretch of time; what was counted before is forgotten.
         """
 
         def job(transaction: Transaction) -> bool:

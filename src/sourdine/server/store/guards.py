@@ -123,15 +123,7 @@ class Guards(NamedRecords[Guard]):
         self._journals: dict[str, TableJournal] = {}
 
     def add(self, guard: Guard, begin: Iterable[tuple[str, Row]]) -> Guard:
-        """Register a guard, and begin its ledger; or refuse a name that is taken.
-
-        Parameters
-        ----------
-        guard
-            What it is.
-        begin
-            The first lines of its ledger (`sourdine.adaptive.holdout.leaderboard.sealed_lines`).
-        """
+        """Register a guard, and begin its ledger with lines; or refuse a name that is taken."""
         new = replace(guard, name=named(guard.name), state="open", opened=now())
 
         def job(transaction: Transaction) -> None:
@@ -184,25 +176,17 @@ class Guards(NamedRecords[Guard]):
     def submit_once(
         self, request: KeyedRequest, ask: Callable[[TransactionJournal], object]
     ) -> Submission:
-        """Ask a guard once under a key, and return what is stored.
+        """Ask a guard (the ``dataset`` of the request) once under a key; return what is stored.
 
-        Parameters
-        ----------
-        request
-            Which team sends what to which guard (its ``dataset``), under which key.
-        ask
-            Submits to the leaderboard that a journal keeps, in the transaction of that journal.
+        ``ask`` submits to the leaderboard that a journal keeps, in the transaction of that journal.
 
         Raises
         ------
         BudgetExceededError
             The team has no submission left, or the guard no room; nothing was charged.
-        KeyReusedError
-            The key stands for other predictions.
-        NotGrantedError
-            There is no such guard, or this team has no grant.
-        ParameterError
-            The guard is closed.
+        KeyReusedError, NotGrantedError, ParameterError
+            The key stands for other predictions; there is no such guard, or this team has no grant;
+            the guard is closed.
         """
         journal = self.journal(request.dataset)
 

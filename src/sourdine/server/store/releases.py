@@ -134,12 +134,7 @@ class Datasets(NamedRecords[Dataset]):
     def head(self, name: str, line: int | None = None) -> tuple[int, str] | None:
         """Return how far a ledger has got: its last line and that line's check.
 
-        Parameters
-        ----------
-        name
-            The data set.
-        line
-            Another line than the last, which somebody remembers; None comes back if there is none.
+        Of another line that somebody remembers, if it is named; None if there is none.
         """
         find = "SELECT number, substr(line, 1, 32) FROM lines WHERE book = ? "
         which, values = ("AND number = ?", (line,)) if line is not None else (LAST, ())
@@ -246,30 +241,17 @@ class Releases:
         self._database, self._datasets, self._grants = database, datasets, grants
 
     def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
-        """Charge a request once, draw, store, and return what is stored.
+        """Charge a request once, draw, store, and return what is stored: answered or failed.
 
-        Parameters
-        ----------
-        request
-            Who asks what, under which key.
-        asked
-            The questions, as the data set's session asks them: ``session.prepare(questions)``.
-
-        Returns
-        -------
-        StoredRelease
-            ``answered`` or ``failed``.
+        ``asked`` is what the data set's session makes of questions, ``session.prepare(questions)``.
 
         Raises
         ------
         BudgetExceededError
             It would pass the data set's total, or the analyst's grant; nothing was charged.
-        KeyReusedError
-            The key stands for another request.
-        NotGrantedError
-            There is no such data set, or this analyst has no grant.
-        ParameterError
-            The data set is closed.
+        KeyReusedError, NotGrantedError, ParameterError
+            The key stands for another request; there is no such data set, or this analyst has no
+            grant; the data set is closed.
         """
         return self.draw_once(request, asked)()
 
@@ -408,16 +390,9 @@ class Releases:
     def of(
         self, dataset: str, *, analyst: str | None = None, after: int = 0, most: int = 1000
     ) -> list[StoredRelease]:
-        """Return the releases of a data set, the first one first.
+        """Return the releases of a data set, the first one first, of one analyst or of all.
 
-        Parameters
-        ----------
-        dataset, analyst
-            Of what; by one analyst, or by all.
-        after
-            Only those with a charge whose number is larger.
-        most
-            How many at most.
+        Only those with a charge whose number is larger than ``after``, and at most so many.
         """
         whose, values = ("AND r.analyst = ? ", (analyst,)) if analyst is not None else ("", ())
         where = (

@@ -181,13 +181,8 @@ class ServerStore:
     def open(cls, address: str, *, witness: str | PathLike[str] | None = None) -> Self:
         """Open a store that `create` made, of this version.
 
-        Parameters
-        ----------
-        address
-            The store.
-        witness
-            A file on another disk that remembers how far the ledgers have got (`Witness`): a store
-            that is behind it is refused, and so is a file that is missing (`add_witness`).
+        A witness is a file on another disk that remembers how far the ledgers have got (`Witness`):
+        a store that is behind it is refused, and so is a file that is missing (`add_witness`).
         """
         database = SharedDatabase(address)
         version = _meta(database).version
