@@ -133,9 +133,7 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     if not isinstance(column, str) or "of" in takes or of_rows:
         return {}
     facts = columns.get(column, {})
-    own: dict[str, Any] = {
-        name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
-    }
+    own = {name: x for name, x in facts.items() if name in ("bounds", "step") and name in takes}
     if isinstance(kinds.BINS.parse(said.get("bins")), (list, tuple)):
         own.pop("bounds", None)  # edges say it themselves
     if "categories" in takes and "keys" in facts and "bins" not in said:
@@ -161,10 +159,9 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
         x = kinds.NAMES.parse(said.get("x"))
         asked = [*(x if isinstance(x, (list, tuple)) else ()), said.get("y")]
     names = [name for name in asked if isinstance(name, str) and name in columns]
-    parts = {"bounds": "bounds", "steps": "step"}
     own = {
         many: {name: columns[name][one] for name in names if one in columns[name]}
-        for many, one in parts.items()
+        for many, one in (("bounds", "bounds"), ("steps", "step"))
     }
     return {many: values for many, values in own.items() if values}
 

@@ -126,14 +126,13 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
 
 
 def _asked(ask: Callable[..., R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
-    about = dataset.n_about
     try:
         return ask(**said)
     except SourdineError as error:
         counted = {"n", "per_person", "weights"} & said.keys()  # of people, or the sum of weights
-        if error.name != "n" or about is None or counted or "n" not in takes:
+        if error.name != "n" or dataset.n_about is None or counted or "n" not in takes:
             raise
-    return ask(**{**said, "n": about})
+    return ask(**said, n=dataset.n_about)
 
 
 # ---- Plans: what an error costs, what an epsilon buys, and the curve of one against the other ----
@@ -228,10 +227,7 @@ def curve(call: Incoming) -> Response:
     session, asked = call.state.session(dataset), single(call.body())
     said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
     key = f"{dataset.name} {json.dumps(said, sort_keys=True)}"
-    points = call.state.curve(key)
-    if points is None:
-        points = _points(session, said, dataset)
-        call.state.keep_curve(key, points)
+    points = call.state.curve(key, lambda: _points(session, said, dataset))
     return call.reply({"points": points, "remaining": session.remaining.to_dict()})
 
 

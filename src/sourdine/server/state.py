@@ -36,7 +36,7 @@ from sourdine.session import Session
 from sourdine.storage.journal import now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from sourdine.server.auth import Caller
     from sourdine.server.requests import Incoming
@@ -80,8 +80,8 @@ class Metrics:
     --------
     >>> metrics = Metrics()
     >>> metrics.count("GET", "/api/v1/datasets", 200, 0.02)
-    >>> print(metrics.text([("wages", {"epsilon": 0.75})]).splitlines()[-1])
-    sourdine_remaining{dataset="wages",kind="epsilon"} 0.75
+    >>> print(metrics.text({"wages": 0.75}).splitlines()[-1])
+    sourdine_remaining{dataset="wages",kind="share"} 0.75
     """
 
     def __init__(self) -> None:
@@ -97,8 +97,8 @@ class Metrics:
             self._buckets[route][bisect_left(EDGES, seconds)] += 1
             self._seconds[route] += seconds
 
-    def text(self, remaining: Iterable[tuple[str, Mapping[str, float]]]) -> str:
-        """Return everything, and what remains of each data set by kind, as Prometheus reads it."""
+    def text(self, remaining: Mapping[str, float]) -> str:
+        """Return everything, and the share that remains of data sets, as Prometheus reads it."""
         worker = os.getpid()
         with self._lock:
             lines = ["# TYPE sourdine_requests_total counter"]
@@ -116,9 +116,8 @@ class Metrics:
                 lines.append(f"{name}_count{{{labels}}} {sums[-1]}")
         lines.append("# TYPE sourdine_remaining gauge")
         lines += [
-            f'sourdine_remaining{{dataset="{name}",kind="{kind}"}} {value:g}'
-            for name, kinds in remaining
-            for kind, value in kinds.items()
+            f'sourdine_remaining{{dataset="{name}",kind="share"}} {share:g}'
+            for name, share in remaining.items()
         ]
         return "\n".join(lines) + "\n"
 
@@ -152,10 +151,8 @@ def openapi(call: Incoming) -> Response:
 def metrics(call: Incoming) -> Response:
     """Return metrics in the format of Prometheus."""
     datasets = call.state.store.datasets
-    left = [
-        (one.name, {"share": 1 - float(datasets.ledger(one.name).account.share)})
-        for one in datasets.all()
-    ]
+    names = (one.name for one in datasets.all())
+    left = {name: 1 - float(datasets.ledger(name).account.share) for name in names}
     kind = "text/plain; version=0.0.4; charset=utf-8"
     return Response(call.state.metrics.text(left), 200, media_type=kind)
 
@@ -259,17 +256,17 @@ class ServerState:
             hint = "Tell its owner; nothing was charged."
             raise RefusedError(409, "the data set", what, "", hint) from None
 
-    def curve(self, key: str) -> Any:
-        """Return a curve that was computed before; None if it was not."""
+    def curve(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return a curve that was computed before, or compute it; the oldest are forgotten."""
         with self._lock:
-            return self._curves.get(key)
-
-    def keep_curve(self, key: str, curve: Any) -> None:
-        """Keep a curve; of too many, the oldest is forgotten."""
-        with self._lock:
-            self._curves[key] = curve
-            if len(self._curves) > MOST_CURVES:
-                self._curves.popitem(last=False)
+            found = self._curves.get(key)
+        if found is None:
+            found = compute()
+            with self._lock:
+                self._curves[key] = found
+                if len(self._curves) > MOST_CURVES:
+                    self._curves.popitem(last=False)
+        return found
 
     def close(self) -> None:
         """Count what surveys accepted, and let go of the store."""

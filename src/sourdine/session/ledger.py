@@ -71,7 +71,7 @@ class Charger(Protocol):
     def last(self) -> Charge | None:
         """Return the last charge."""
 
-    def write(self, charge: Charge) -> None:
+    def put(self, charge: Charge) -> None:
         """Write a charge down for good."""
 
 
@@ -139,7 +139,7 @@ class Ledger(ABC):
             written.append(call.line(account, number, declared=declared))
             account = written[-1].account
         for charge in written:
-            desk.write(charge)
+            desk.put(charge)
         return written
 
     def _is_whole(self, calls: Sequence[Call]) -> bool:
@@ -147,9 +147,8 @@ class Ledger(ABC):
         start = self.terms.start
         if not isinstance(start, FilterAccount) or self.account != start:
             return False
-        return start.is_whole(
-            tuple(part for call in calls for part in call.loss(start.spent.relation))
-        )
+        relation = start.spent.relation
+        return start.is_whole(tuple(part for call in calls for part in call.loss(relation)))
 
 
 class MemoryLedger(Ledger):
@@ -173,28 +172,22 @@ class MemoryLedger(Ledger):
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
         with self._lock:
-            return work(_ListDesk(self._charges, self._process))
-
-    def keep(self, charge: Charge, answer: str) -> None:
-        """Write down what was released for a charge."""
-        self._charges[charge.number - 1] = replace(charge, answer=answer, version=__version__)
-
-
-@dataclass(frozen=True, slots=True)
-class _ListDesk:
-    charges: list[Charge]
-    process: int
+            return work(self)
 
     def last(self) -> Charge | None:
-        return self.charges[-1] if self.charges else None
+        return self._charges[-1] if self._charges else None
 
-    def write(self, charge: Charge) -> None:
-        if os.getpid() != self.process:
+    def put(self, charge: Charge) -> None:
+        if os.getpid() != self._process:
             what = "A session without a ledger cannot be used in a forked process."
             hint = "Use {ledger} to share one budget between processes."
             name = "a session without a ledger"
             raise BudgetExceededError(name, what, "", hint, ledger="data.ledger")
-        self.charges.append(charge)
+        self._charges.append(charge)
+
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
+        self._charges[charge.number - 1] = replace(charge, answer=answer, version=__version__)
 
 
 # ---- Ledgers that outlive the process: in a file, or in a database -------------------------------
@@ -349,7 +342,7 @@ class _TransactionDesk:
         row = self.transaction.last(CHARGES)
         return None if row is None else lines.read_charge(row, self.terms)
 
-    def write(self, charge: Charge) -> None:
+    def put(self, charge: Charge) -> None:
         self.transaction.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 

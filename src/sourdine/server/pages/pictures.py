@@ -121,12 +121,9 @@ class CurvePicture:
 
     def _ticks(self) -> list[float]:
         low, high = self._ends()
-        powers = range(floor(low), ceil(high) + 1)
-        tens = [10.0**p for p in powers if low <= p <= high]
-        if len(tens) > 5:
-            return tens[:: ceil(len(tens) / 5)]
+        tens = [10.0**p for p in range(floor(low), ceil(high) + 1) if low <= p <= high]
         if len(tens) > 2:
-            return tens
+            return tens[:: ceil(len(tens) / 5)]
         fine = [s * 10.0**p for p in range(floor(low) - 1, ceil(high) + 1) for s in STEPS]
         return [v for v in fine if low <= log10(v) <= high]
 
@@ -249,13 +246,11 @@ class BoardPicture:
         return parts + text(said, self.wide - self._right + 14, y + 4.5, kind="name")
 
     def _told(self) -> str:
-        said = [
-            f"{team.name} has not led"
-            if team.score is None
-            else "{}: {} {}".format(team.name, *team_cells(team, self.ladder))
-            for team in self.teams
-        ]
-        return "; ".join(said)
+        cells = ((team, *team_cells(team, self.ladder)) for team in self.teams)
+        return "; ".join(
+            f"{team.name} has not led" if team.score is None else f"{team.name}: {score} {ends}"
+            for team, score, ends in cells
+        )
 
 
 def _named(team: Team, fits: int = 1000) -> str:
