@@ -36,16 +36,12 @@ OBJECTS = {"type": "array", "items": OBJECT}
 MAKES = ("register", "register_guard", "make_token", "draft_survey", "add_person")
 """What answers with 201."""
 REFUSALS = {
-    "400": "missing key",
-    "401": "not authenticated",
-    "403": "wrong role, insufficient budget, or another origin",
-    "404": "not found, or no access",
-    "409": "the data source is unavailable",
-    "413": "request too long",
-    "415": "compressed, or not JSON",
-    "422": "invalid parameter, or a key used for another request",
+    "400": "missing key", "401": "not authenticated",
+    "403": "wrong role, insufficient budget, or another origin", "404": "not found, or no access",
+    "409": "the data source is unavailable", "413": "request too long",
+    "415": "compressed, or not JSON", "422": "invalid parameter, or a key used for another request",
     "429": "too many attempts",
-}
+}  # fmt: skip
 
 
 @cache

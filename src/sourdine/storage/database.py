@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote
 from weakref import finalize
 
-from sourdine.errors import ExistingFileError, ParameterError, SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.storage import locks
 from sourdine.storage.locks import PATIENCE, InterruptSafeLock
 
@@ -390,13 +390,8 @@ class SharedDatabase:
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the committed data to a new file, while others keep working."""
         where = Path(path)
-        try:
+        with locks.making("path", where):
             where.touch(mode=0o600, exist_ok=False)
-        except FileExistsError:
-            hint = "Choose another name."
-            raise ExistingFileError("path", "be a new file", str(path), hint) from None
-        except OSError as error:
-            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         try:
             self.dialect.backup(where)
             with where.open("r+b", buffering=0) as file:

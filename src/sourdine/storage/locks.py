@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from errno import ENOSPC
 from secrets import token_hex
 from threading import RLock, get_ident
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from sourdine.errors import SourdineError
+from sourdine.errors import ExistingFileError, SourdineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -183,6 +183,17 @@ def put(file: FileIO, start: int, text: bytes) -> None:
     file.seek(start)
     if file.write(text) != len(text):
         raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+
+@contextmanager
+def making(name: str, path: Path, hint: str = "Choose another name.") -> Iterator[None]:
+    """Say of a new file that a parameter names that it exists, or could not be written."""
+    try:
+        yield
+    except FileExistsError:
+        raise ExistingFileError(name, "be a new file", str(path), hint) from None
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def write_new(path: Path, text: bytes, rights: int) -> None:

@@ -224,15 +224,11 @@ def desk(visit: Visit) -> Response:
     columns = stored_columns(visit.dataset.columns)
     known = _known(facts, columns)
     return visit.shows(
-        "desk.html",
-        dataset=facts,
-        columns=columns,
-        column_kinds=list(column_kinds(columns)),
+        "desk.html", dataset=facts, columns=columns, column_kinds=list(column_kinds(columns)),
         kinds=kinds(),
         fields=[one for one in fields_under(visit.dataset.terms) if one.name not in known],
-        gauge=_gauge(facts, 0.0),
-        history=_history(visit, facts["last"]),
-    )
+        gauge=_gauge(facts, 0.0), history=_history(visit, facts["last"]),
+    )  # fmt: skip
 
 
 def _known(facts: Mapping[str, Any], columns: PublicColumns) -> set[str]:
@@ -371,14 +367,10 @@ def together(visit: Visit) -> Response:
     whole = sum((Fraction(one["epsilon"]) for one in plans), Fraction(0))
     taken = _taken(visit, asked)
     return visit.shows(
-        "together.html",
-        said="",
-        plans=[(one, " ".join(_promise(one))) for one in plans],
-        whole=whole,
-        fits=facts["share"] + taken <= 1 and _granted(facts, whole),
-        asked=json.dumps({"questions": asked}),
-        gauge=_gauge(facts, taken),
-    )
+        "together.html", said="", plans=[(one, " ".join(_promise(one))) for one in plans],
+        whole=whole, fits=facts["share"] + taken <= 1 and _granted(facts, whole),
+        asked=json.dumps({"questions": asked}), gauge=_gauge(facts, taken),
+    )  # fmt: skip
 
 
 def release(visit: Visit) -> Response:
@@ -399,16 +391,12 @@ def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
     wide = sheet.lead is not None and one.mechanism.display.lead is not None
     picture = release_picture(one, visit.wide)
     return {
-        "number": number,
-        "name": one.mechanism.display.title or str(one.mechanism),
-        "heads": sheet.heads,
-        "rows": sheet.lines,
+        "number": number, "name": one.mechanism.display.title or str(one.mechanism),
+        "heads": sheet.heads, "rows": sheet.lines,
         "labels": max(sheet.lead or 0, 1) if wide else len(one.columns().labels),
-        "picture": picture,
-        "formats": formats(one, drawn=bool(picture)),
-        "notes": sheet.notes,
+        "picture": picture, "formats": formats(one, drawn=bool(picture)), "notes": sheet.notes,
         **copies(visit, left),
-    }
+    }  # fmt: skip
 
 
 def tokens(visit: Visit) -> Response:

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 
 RECENT = 20
 WHAT = {
-    "book": "the ledger was opened",
-    "terms": "the terms: {n} rows, error {error}",
-    "sealed": "the seal of the labels",
-    "board": "the leaderboard, in steps of {step}",
-    "answers": "charge {number}: {what}",
-    "submissions": "the answer to {name}: ",
-}
+    "book": "the ledger was opened", "terms": "the terms: {n} rows, error {error}",
+    "sealed": "the seal of the labels", "board": "the leaderboard, in steps of {step}",
+    "answers": "charge {number}: {what}", "submissions": "the answer to {name}: ",
+}  # fmt: skip
 """What each line of a ledger is, for people."""
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
+from sourdine.errors import MissingFileError, ParameterError, SourdineError
 from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
@@ -162,13 +162,8 @@ class Witness:
     def create(cls, path: str | os.PathLike[str], identity: str) -> Self:
         """Make the file of a store's witness, which must be a new one."""
         where = Path(path).absolute()
-        try:
+        with locks.making("witness", where, "Choose another path."):
             locks.write_new(where, _spelled(identity, {}), RIGHTS)
-        except FileExistsError:
-            hint = "Choose another path."
-            raise ExistingFileError("witness", "be a new file", str(where), hint) from None
-        except OSError as error:
-            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         return cls(where, identity)
 
     def __call__(self, heads: Mapping[str, str]) -> None:

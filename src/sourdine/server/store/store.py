@@ -5,11 +5,12 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
-from sourdine.errors import ExistingFileError, ParameterError, SourdineError
+from sourdine.errors import ParameterError
 from sourdine.server.store.base import Attempts, Grants, Meta, People, Tokens
 from sourdine.server.store.checks import DatasetCheck, Witness, checked
 from sourdine.server.store.guards import Guards, guard_checked, guards_anew, make_guard_tables
 from sourdine.server.store.releases import Datasets, Releases, Surveys
+from sourdine.storage import locks
 from sourdine.storage.database import Address, SharedDatabase
 from sourdine.storage.journal import book_tables, now
 
@@ -166,13 +167,8 @@ class ServerStore:
         """Make the tables of a new store: a new file, or an empty database."""
         where = Address.read(address)
         if where.is_file:
-            try:
+            with locks.making("store", where.path):
                 where.path.touch(mode=0o600, exist_ok=False)
-            except FileExistsError:
-                hint = "Choose another name."
-                raise ExistingFileError("store", "be a new file", str(where), hint) from None
-            except OSError as error:
-                raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         database = SharedDatabase(where)
         database.write(make_tables)
         return cls(database)
