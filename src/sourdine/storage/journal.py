@@ -160,17 +160,18 @@ def now() -> str:
 
 def first_lines(
     head: Head, begin: Iterable[tuple[str, Row]], name: str | None = None
-) -> tuple[Head, list[bytes]]:
-    """Return the head and the first lines of a new journal: its identity, then ``begin``.
+) -> list[tuple[Head, bytes]]:
+    """Return the first lines of a new journal, its identity and ``begin``, with the heads after.
 
     ``head`` is that of an empty journal, ``name`` the journal's if it is one of several.
     """
     lines = []
     own: Row = {"identity": token_hex(16), "opened": now()}
     for table, row in ((IDENTITY, own if name is None else {**own, "name": name}), *begin):
-        lines.append(linked(head, table, row))
-        head = head.after(lines[-1])
-    return head, lines
+        line = linked(head, table, row)
+        head = head.after(line)
+        lines.append((head, line))
+    return lines
 
 
 class Kept:
@@ -415,9 +416,9 @@ class Journal(Kept):
         return error.strerror or str(error)
 
     def _make(self, begin: Iterable[tuple[str, Row]]) -> None:
-        head, lines = first_lines(self._head, begin)
+        heads, lines = zip(*first_lines(self._head, begin), strict=True)
         with self._in_plain_words():
-            locks.write_new(self.path, head.written() + b"".join(lines), self.kind.rights)
+            locks.write_new(self.path, heads[-1].written() + b"".join(lines), self.kind.rights)
 
 
 def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:
@@ -469,20 +470,28 @@ class ReadSoFar:
 
 
 class TableTransaction:
-    """A transaction's view of a journal, which was read as far as ``seen`` before it began."""
+    """A transaction's view of a journal, which was read as far as ``seen`` before it began.
 
-    __slots__ = ("_journal", "_lines", "seen", "transaction")
+    It may be used as a journal all of whose access happens inside that transaction.
+    """
+
+    __slots__ = ("_journal", "_lines", "name", "refusal", "seen", "transaction")
 
     def __init__(
         self, journal: TableJournal, transaction: Transaction, seen: ReadSoFar | None = None
     ) -> None:
         self._journal, self.transaction = journal, transaction
+        self.name, self.refusal = journal.name, journal.refusal
         self.seen = journal.caught_up(transaction, seen)
         self._lines: list[tuple[str, Row, Head]] | None = None
 
     @property
     def head(self) -> Head:
         return self.seen.head
+
+    def turn(self, work: Callable[[TableTransaction], T]) -> T:
+        """Run a function on the transaction; its writes are durable once that commits."""
+        return work(self)
 
     def last(self, table: str) -> Row | None:
         return self.seen.last.get(table)
@@ -619,30 +628,14 @@ class TableJournal(Kept):
         return self.read_head(f"{found[0]}\n".encode())
 
 
-class TransactionJournal(Kept):
-    """A journal as one transaction sees it: all access happens inside that transaction."""
-
-    __slots__ = ("opened",)
-
-    def __init__(self, journal: TableJournal, opened: TableTransaction) -> None:
-        super().__init__(journal.kind, journal.where, journal.name)
-        self.opened = opened
-
-    def turn(self, work: Callable[[TableTransaction], T]) -> T:
-        """Run a function on the transaction; its writes are durable once that commits."""
-        return work(self.opened)
-
-
 def begin_journal(
     transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
 ) -> None:
     """Create a journal with its first lines inside an existing transaction."""
     head = Head.first(kind.mark, kind.version)
-    _, lines = first_lines(head, begin, name)
     transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))
-    for line in lines:
-        head = head.after(line)
-        _put(transaction, name, head, line)
+    for after, line in first_lines(head, begin, name):
+        _put(transaction, name, after, line)
 
 
 def _put(transaction: Transaction, name: str, head: Head, line: bytes) -> None:

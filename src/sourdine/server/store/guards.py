@@ -28,14 +28,7 @@ from sourdine.server.store.base import (
 )
 from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.releases import named
-from sourdine.storage.journal import (
-    WIDTH,
-    TableJournal,
-    TransactionJournal,
-    begin_journal,
-    now,
-    row_of,
-)
+from sourdine.storage.journal import WIDTH, TableJournal, begin_journal, now, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,10 +136,7 @@ class Guards(NamedRecords[Guard]):
 
     def look(self, name: str, work: Callable[[Leaderboard], T], labels: Labels | None = None) -> T:
         """Run a function on what a guard has told until now; what it asks is not kept."""
-        journal = self.journal(name)
-        return journal.look(
-            lambda opened: work(open_sealed(TransactionJournal(journal, opened), labels))
-        )
+        return self.journal(name).look(lambda opened: work(open_sealed(opened, labels)))
 
     def give(self, guard: str, team: str, submissions: int) -> TeamGrant:
         """Say how often a team may submit: a new ceiling in place of the old."""
@@ -174,11 +164,11 @@ class Guards(NamedRecords[Guard]):
         return Guard(**dict(zip((f.name for f in fields(Guard)), row, strict=True)))
 
     def submit_once(
-        self, request: KeyedRequest, ask: Callable[[TransactionJournal], object]
+        self, request: KeyedRequest, ask: Callable[[TableTransaction], object]
     ) -> Submission:
         """Ask a guard (the ``dataset`` of the request) once under a key; return what is stored.
 
-        ``ask`` submits to the leaderboard that a journal keeps, in the transaction of that journal.
+        ``ask`` submits to the leaderboard whose journal a transaction shows.
 
         Raises
         ------
@@ -196,7 +186,7 @@ class Guards(NamedRecords[Guard]):
                 return found, None
             _require_open(transaction, request)
             opened = journal.opened(transaction)
-            ask(TransactionJournal(journal, opened))
+            ask(opened)
             line, number = opened.head.lines, len(opened.rows(SUBMISSIONS))
             transaction.run(
                 "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -289,8 +279,7 @@ def guard_checked(guards: Guards, name: str) -> DatasetCheck:
 
     def compared(opened: TableTransaction) -> DatasetCheck:
         lines, last = opened.lines(), opened.head
-        sealed = open_sealed(TransactionJournal(guards.journal(name), opened))
-        history = sealed.guard.ledger.history
+        history = open_sealed(opened).guard.ledger.history
         keys = opened.transaction.all(KEYS, name)
         return DatasetCheck(
             dataset=guard_journal(name), charges=len(history), answers=len(keys), line=last.lines,
