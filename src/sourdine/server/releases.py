@@ -107,22 +107,13 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
     """
     for name in FILES:
         if said.get(name):
-            raise ParameterError(
-                name,
-                "be omitted on a server, which opens no files that a question names",
-                "",
-                f"Omit {{{name}}}, and ask the owner to add the columns to the data.",
-                **{name: LEFT_OUT},
-            )
+            what = "be omitted on a server, which opens no files that a question names"
+            hint = f"Omit {{{name}}}, and ask the owner to add the columns to the data."
+            raise ParameterError(name, what, "", hint, **{name: LEFT_OUT})
     for name in cls.unlisted:
         if name in said:
-            raise ParameterTypeError(
-                name,
-                f"{cls.kind}() got an unexpected keyword argument {name!r}.",
-                "",
-                f"Omit {{{name}}}.",
-                **{name: LEFT_OUT},
-            )
+            what = f"{cls.kind}() got an unexpected keyword argument {name!r}."
+            raise ParameterTypeError(name, what, "", f"Omit {{{name}}}.", **{name: LEFT_OUT})
 
 
 def _asked(ask: Callable[..., R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:

@@ -190,9 +190,8 @@ def decoded(data: bytes, shape: Any = Any) -> Any:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, ValueError) as error:
         said = str(error)[:200] if isinstance(error, msgspec.ValidationError) else ""
-        raise ParameterError(
-            "the body", "be JSON as described by the API", said, "Write an object."
-        ) from None
+        what = "be JSON as described by the API"
+        raise ParameterError("the body", what, said, "Write an object.") from None
 
 
 def checked_key(key: str | None) -> str:

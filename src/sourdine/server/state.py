@@ -228,7 +228,7 @@ class ServerState:
         found = self.store.datasets.get(name) if NAME.fullmatch(name) else None
         granted = self.store.grants.get
         if found is None or not (caller.sees_all or granted(name, caller.name)):
-            raise _hidden("data set")
+            raise NotGrantedError.of("data set")
         return found
 
     def visible_guard(self, name: str, caller: Caller) -> Guard:
@@ -236,7 +236,7 @@ class ServerState:
         found = self.store.guards.get(name) if NAME.fullmatch(name) else None
         granted = self.store.guards.grant
         if found is None or not (caller.sees_all or granted(name, caller.name)):
-            raise _hidden("guard")
+            raise NotGrantedError.of("guard")
         return found
 
     def session(self, dataset: Dataset) -> Session:
@@ -272,7 +272,3 @@ class ServerState:
         """Count what surveys accepted, and let go of the store."""
         self.surveys.stop()
         self.store.close()
-
-
-def _hidden(what: str) -> NotGrantedError:
-    return NotGrantedError(f"No such {what}, or no access to it. Ask its owner for a grant.")

@@ -194,11 +194,9 @@ class Kept:
     def read_head(self, text: bytes) -> Head:
         """Parse the head of a journal of this kind, or raise."""
         if not text:
-            raise self._no_journal(
-                "0 bytes: its content, and what was charged to it, is lost",
-                f"Restore the {self.kind.noun} from a copy. If nothing was ever released under it, "
-                f"delete {self.name} first.",
-            )
+            reason = "0 bytes: its content, and what was charged to it, is lost"
+            hint = f"Restore the {self.kind.noun} from a copy. If nothing was ever released"
+            raise self._no_journal(reason, f"{hint} under it, delete {self.name} first.")
         if (head := Head.read(text)) is None:
             ours = text.startswith(b"sourdine ")
             raise self.refusal("damaged" if ours else "a file of something else")

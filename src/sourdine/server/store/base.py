@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from time import time
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import at_least, one_of
@@ -50,6 +50,11 @@ class KeyReusedError(ParameterError):
 
 class NotGrantedError(SourdineError):
     """There is no such data set, or none that this person may ask; which of both is not said."""
+
+    @classmethod
+    def of(cls, what: str) -> Self:
+        """Return the refusal of a data set or a guard."""
+        return cls(f"No such {what}, or no access to it. Ask its owner for a grant.")
 
 
 def fingerprint(text: str | bytes) -> str:
@@ -380,9 +385,8 @@ class People(NamedRecords[Person]):
         def job(transaction: Transaction) -> Person:
             found = self._row(transaction, name)
             if found is None:
-                raise ParameterError(
-                    "name", "be the name of a user", repr(name), "Choose another name."
-                )
+                what = "be the name of a user"
+                raise ParameterError("name", what, repr(name), "Choose another name.")
             new = self._record(found)
             new = new if password is None else replace(new, password=password)
             new = new if disabled is None else replace(new, disabled=disabled)

@@ -224,12 +224,9 @@ class Witness:
         for name, head in self.heads().items():
             line, _, seen = head.partition(" ")
             if check(name, int(line)) != seen:
-                raise ParameterError(
-                    "store",
-                    f"hold line {line} of {name}, which the witness {self.path} has seen",
-                    "an older or a different copy",
-                    "Restore the latest copy: the missing lines were charged and released.",
-                )
+                what = f"hold line {line} of {name}, which the witness {self.path} has seen"
+                hint = "Restore the latest copy: the missing lines were charged and released."
+                raise ParameterError("store", what, "an older or a different copy", hint)
 
     def _write(self, heads: Mapping[str, str]) -> None:
         aside = self.path.with_name(f"{self.path.name}.new")

@@ -232,20 +232,16 @@ def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
     granted = _granted(transaction, guard=request.dataset, team=request.analyst)
     state = transaction.one("SELECT state FROM guards WHERE name = ?", request.dataset)
     if not granted or state is None:
-        raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
+        raise NotGrantedError.of("guard")
     if state[0] != "open":
-        raise ParameterError(
-            "guard", "be open", f"{request.dataset}, which is closed", "Use another guard."
-        )
+        got = f"{request.dataset}, which is closed"
+        raise ParameterError("guard", "be open", got, "Use another guard.")
     (grant,) = granted
     if grant.left == 0:
-        what = f"{request.analyst} has used all submissions that were granted"
-        raise BudgetExceededError(
-            "submissions",
-            f"Budget exceeded: {what} ({grant.submissions}).",
-            f"{grant.sent + 1}",
-            "Nothing was charged. Ask the owner of the guard for more.",
-        )
+        used = f"{request.analyst} has used all submissions that were granted"
+        what = f"Budget exceeded: {used} ({grant.submissions})."
+        hint = "Nothing was charged. Ask the owner of the guard for more."
+        raise BudgetExceededError("submissions", what, f"{grant.sent + 1}", hint)
 
 
 def _granted(transaction: Transaction, **of: str | None) -> list[TeamGrant]:

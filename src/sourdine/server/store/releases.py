@@ -177,12 +177,9 @@ class Surveys(NamedRecords[SurveyEntry]):
                 or survey.state not in self.states[was.state]
                 or (was.state != "draft" and _frozen(was) != _frozen(survey))
             ):
-                raise ParameterError(
-                    "survey",
-                    "be a draft, or unchanged since it was opened",
-                    f"{survey.name!r}, {'unknown' if was is None else was.state}",
-                    "Create another survey.",
-                )
+                what = "be a draft, or unchanged since it was opened"
+                got = f"{survey.name!r}, {'unknown' if was is None else was.state}"
+                raise ParameterError("survey", what, got, "Create another survey.")
             transaction.run(
                 "UPDATE surveys SET document = ?, store = ?, public = ?, state = ?, page = ? "
                 "WHERE name = ?",
@@ -325,9 +322,8 @@ class Releases:
         """Return what the analyst has spent after the calls, or refuse them."""
         state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
         if state is not None and state[0] != "open":
-            raise ParameterError(
-                "dataset", "be open", f"{request.dataset}, which is closed", "Use another data set."
-            )
+            got = f"{request.dataset}, which is closed"
+            raise ParameterError("dataset", "be open", got, "Use another data set.")
         grant = self._grants.look(transaction, request.dataset, request.analyst)
         if state is None or grant is None:
             raise _not_granted()
