@@ -324,11 +324,8 @@ class Prepared:
             refusal = too_much(self.questions[0], account) or refusal
         if not self.by_error or "epsilon" not in refusal.tries:
             return refusal
-        return refusal.hinting(
-            "That is what the {error} needs: ask for a larger one, or omit it and use "
-            "{epsilon} or less.",
-            {**refusal.tries, "error": LEFT_OUT},
-        )
+        hint = "That is what the {error} needs: ask for a larger one, or omit it and use"
+        return refusal.hinting(f"{hint} {{epsilon}} or less.", {**refusal.tries, "error": LEFT_OUT})
 
 
 # ---- A data set with one total to spend on it ----------------------------------------------------
@@ -433,7 +430,11 @@ class Session(Spending):
         self._ledger: Ledger
         own, found = Terms(total=Guarantee(0)), None
         if epsilon is None and rho is None:
-            self._ledger = found = _existing(ledger)
+            if ledger is None:
+                what = "Session() missing a required argument: 'epsilon'."
+                hint = "Use the total that all releases may cost together, such as {epsilon}."
+                raise ParameterTypeError("epsilon", what, "", hint, epsilon=1)
+            self._ledger = found = opened_ledger(ledger, None)
             own = found.terms
             epsilon, its_delta, rho = own.numbers
             delta = its_delta if delta is None else delta
@@ -520,9 +521,8 @@ class Session(Spending):
         [0.2135, 0.7864]
         """
         if isinstance(batch, Plan) or not isinstance(batch, Iterable):
-            raise ParameterTypeError(
-                "the batch", "be a list of questions or plans", given(batch), "Pass a list."
-            )
+            what = "be a list of questions or plans"
+            raise ParameterTypeError("the batch", what, given(batch), "Pass a list.")
         asked = self.prepare(batch)
         charges = asked.charged(self._ledger.charge_all)
         try:
@@ -645,14 +645,6 @@ def left_to_the_session(name: str) -> ParameterError:
         elsewhere, hint = "a session draws from the system's source only", ""
     text = f"Omit {{{name}}}{hint}."
     return ParameterError(name, f"be omitted: {elsewhere}", "", text, **{name: LEFT_OUT})
-
-
-def _existing(ledger: str | os.PathLike[str] | StoredLedger | None) -> StoredLedger:
-    if ledger is None:
-        what = "Session() missing a required argument: 'epsilon'."
-        hint = "Use the total that all releases may cost together, such as {epsilon}."
-        raise ParameterTypeError("epsilon", what, "", hint, epsilon=1)
-    return opened_ledger(ledger, None)
 
 
 def _column(data: Frame, unit: str | None) -> str | None:
