@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["AGE", "AGES", "CALLS"]
+from sourdine.session import Call
+
+__all__ = ["AGE", "AGES", "CALLS", "charged"]
 
 AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200, "who": list(range(300)) * 2}
 AGE = {"column": "age", "bounds": (0, 120), "step": 1}
@@ -25,3 +27,10 @@ CALLS = [
     ("histogram", {"column": "sex", "categories": ["f", "m"]}),
     ("histogram", {"column": "age", "bins": [0, 25, 120], "by": "sex", "keys": ["f", "m"]}),
 ]
+
+
+def charged(ledger, cost, *, what, mechanism="m", parts=None):
+    """Charge one call with a cost."""
+    call = Call(cost=cost, what=what, mechanism=mechanism, parameters="{}", parts=parts)
+    (charge,) = ledger.charge_all([call])
+    return charge

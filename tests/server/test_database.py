@@ -126,8 +126,8 @@ def test_a_look_that_began_before_a_commit_is_no_older_copy(store, session, monk
     store.charge_once(request("before"), counts(session, 0.1))
     asked = counts(session, 0.1)
     monkeypatch.setattr(store.database.dialect, "look", overtaken)
-    assert store.datasets.ledger("ages").spent.epsilon == Fraction(1, 10)
-    assert store.datasets.ledger("ages").spent.epsilon == Fraction(1, 5)
+    assert store.datasets.ledger("ages").account.spent.epsilon == Fraction(1, 10)
+    assert store.datasets.ledger("ages").account.spent.epsilon == Fraction(1, 5)
     assert asked.account().spent.epsilon == Fraction(1, 5)
 
 

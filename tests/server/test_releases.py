@@ -51,7 +51,7 @@ def test_a_request_that_two_workers_get_at_once_is_charged_once(store, session, 
 def test_the_charge_is_there_before_the_draw(store, session):
     def draw():
         assert store.releases.get("anna", "k").state == "charged"
-        assert store.datasets.ledger("ages").spent.epsilon == Fraction(1, 4)
+        assert store.datasets.ledger("ages").account.spent.epsilon == Fraction(1, 4)
         return ["{}"]
 
     store.charge_once(request(), drawing(counts(session, 0.25), draw))

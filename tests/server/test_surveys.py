@@ -19,7 +19,7 @@ from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
 from sourdine.server.running import demo_store, open_sample
 from sourdine.server.store.store import ServerStore
-from sourdine.server.surveys import OPERATIONS, Draft, OpenSurveys
+from sourdine.server.surveys import OPERATIONS, OpenSurveys, examined_at
 from sourdine.session import Terms
 from sourdine.survey import Survey, device, form_for_device, page
 from sourdine.survey.document import SKELETON
@@ -164,7 +164,7 @@ def test_a_draft_changes_and_what_is_open_does_not(polls):
 def test_a_survey_that_two_open_at_once_is_opened_once(polls):
     drafted(polls, "twice")
     draft = polls.store.surveys.get("twice")
-    survey = Draft(document=json.loads(draft.document)).examined(polls.url).survey
+    survey = examined_at(json.loads(draft.document), polls.url).survey
     surveys = OpenSurveys(polls.store)
     first, _ = surveys.open(draft, survey)
     with pytest.raises(ParameterError, match="unchanged since it was opened"):
@@ -201,7 +201,7 @@ def test_a_check_says_what_is_wrong_and_what_it_will_tell(polls):
     ],
 )
 def test_what_is_too_much_for_a_server_is_said(changes, field):
-    found = Draft(document={"name": "much", **FLAG, **changes}).examined("https://statistics.test")
+    found = examined_at({"name": "much", **FLAG, **changes}, "https://statistics.test")
     assert [one.field.rpartition(".")[2] for one in found.problems] == [field]
     assert found.survey is None
 

@@ -11,7 +11,7 @@ import pytest
 from browsing import overflow, violations
 from serving import Api
 from sourdine.server.auth import new_token
-from sourdine.server.surveys import Draft
+from sourdine.server.surveys import examined_at
 from sourdine.survey.document import SKELETON
 from sourdine.survey.page import words
 from visits import CATEGORY, MARKUP, WIDE, enter, reach
@@ -155,7 +155,7 @@ def test_a_file_becomes_the_form_and_the_form_the_same_survey(tab, site):
     assert page.locator("#trouble").inner_text() == ""
     saved = api(site).get("/surveys/filed").json()["document"]
     known = {**TOWN, "name": "filed"}
-    whole, same = (Draft(document=one).examined(site.url).survey for one in (saved, known))
+    whole, same = (examined_at(one, site.url).survey for one in (saved, known))
     assert whole == same
     page.locator("#languages").get_by_label("Français").uncheck()
     pressed(page, "Save the draft", 2)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import pytest
 
+from session_calls import charged
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting import Filter
@@ -57,14 +58,14 @@ def made_store(request):
 
 def spend(ledger, epsilon, delta=0, relation=ADD_REMOVE, what="mean of age"):
     cost = Guarantee(epsilon, delta, relation)
-    return ledger.charge(cost, what=what, mechanism="mean by hand", parameters="{}")
+    return charged(ledger, cost, what=what, mechanism="mean by hand")
 
 
 @pytest.mark.slow
 def test_ten_tenths_exhaust_exactly(ledger):
     for _ in range(10):
         spend(ledger, 0.1)
-    assert ledger.spent == Guarantee(1, 0, ADD_REMOVE)
+    assert ledger.account.spent == Guarantee(1, 0, ADD_REMOVE)
     with pytest.raises(BudgetExceededError, match=r"The budget is used up|, 0% remaining"):
         spend(ledger, Fraction(1, 10**30))
     assert [charge.number for charge in ledger.history] == list(range(1, 11))
@@ -73,7 +74,7 @@ def test_ten_tenths_exhaust_exactly(ledger):
 def test_thirds_are_exact(ledger):
     for _ in range(3):
         spend(ledger, Fraction(1, 3))
-    assert ledger.spent.epsilon == 1
+    assert ledger.account.spent.epsilon == 1
     assert ledger.history[1].spent.epsilon == Fraction(2, 3)
 
 
@@ -87,7 +88,7 @@ def test_refusal_says_what_is_left_and_what_fits(ledger):
         spend(ledger, 0.5)
     with pytest.raises(BudgetExceededError, match=r"requested delta=1e-05, (1e-06|9e-07) of"):
         spend(ledger, 0.1, 1e-5)
-    assert ledger.spent == Guarantee(0.6, 0, ADD_REMOVE)
+    assert ledger.account.spent == Guarantee(0.6, 0, ADD_REMOVE)
     assert len(ledger.history) == 1
 
 
@@ -101,7 +102,7 @@ def test_what_the_refusal_names_fits(ledger):
 
 def test_an_infinite_cost_is_refused(ledger):
     with pytest.raises(BudgetExceededError, match="not a seeded one"):
-        ledger.charge(Guarantee.none(ADD_REMOVE), what="mean", mechanism="mean", parameters="{}")
+        charged(ledger, Guarantee.none(ADD_REMOVE), what="mean")
     assert ledger.history == []
 
 
@@ -117,11 +118,11 @@ def test_long_fractions_round_up_and_never_pass_the_total(ledger):
     sizes = [2**2000 + 1, 3**1400, 5**900]
     for size in sizes:
         spend(ledger, Fraction(1, 4) + Fraction(1, size))
-    spent = ledger.spent.epsilon
+    spent = ledger.account.spent.epsilon
     assert spent >= Fraction(3, 4) + sum(Fraction(1, size) for size in sizes)
     assert spent.denominator <= 1 << 2048
     spend(ledger, 1 - spent)
-    assert ledger.spent.epsilon == 1
+    assert ledger.account.spent.epsilon == 1
 
 
 @pytest.mark.quick_cases(4)
@@ -135,7 +136,7 @@ def test_threads_charge_exactly_the_total(ledger):
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(attempt, range(40))) == 20
-    assert ledger.spent.epsilon == 1
+    assert ledger.account.spent.epsilon == 1
 
 
 @pytest.mark.slow
@@ -153,12 +154,12 @@ FORKS = """
 import os, sys
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Guarantee
-from sourdine.session import Terms
+from sourdine.session import Call, Terms
 from sourdine.session.ledger import FileLedger
 from sourdine.session.ledger import MemoryLedger
 terms = Terms(total=Guarantee(1))
 def spend(ledger):
-    ledger.charge(Guarantee(0.2), what="count", mechanism="count", parameters="{}")
+    ledger.charge_all([Call(cost=Guarantee(0.2), what="count", mechanism="count", parameters="{}")])
 memory, file = MemoryLedger(terms), FileLedger(sys.argv[1], terms)
 spend(file)
 children = []
@@ -182,7 +183,7 @@ def test_a_file_remembers(tmp_path, terms):
     first = FileLedger(path, terms)
     spend(first, 0.75)
     again = FileLedger(path, terms)
-    assert again.spent.epsilon == Fraction(3, 4)
+    assert again.account.spent.epsilon == Fraction(3, 4)
     assert again.account == first.account
     assert FileLedger(path, None).terms == terms
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.ledger"]
@@ -229,7 +230,7 @@ def test_no_flipped_bit_is_accepted(tmp_path, terms):
             with pytest.raises(ParameterError, match="ledger must be a file written by Sourdine"):
                 FileLedger(path, given)
     path.write_bytes(whole)
-    assert FileLedger(path, None).spent.epsilon == Fraction(4, 5)
+    assert FileLedger(path, None).account.spent.epsilon == Fraction(4, 5)
 
 
 def test_an_emptied_ledger_gives_nothing_back(tmp_path):
@@ -251,7 +252,7 @@ def test_an_older_copy_under_a_running_session_is_noticed(tmp_path):
     spend(ledger, 0.9)
     newer = path.read_bytes()
     path.write_bytes(older)
-    for look in (lambda: spend(ledger, 0.9), lambda: ledger.spent, lambda: ledger.history):
+    for look in (lambda: spend(ledger, 0.9), lambda: ledger.account.spent, lambda: ledger.history):
         with pytest.raises(ParameterError, match="an older or a different copy"):
             look()
     path.write_bytes(newer)
@@ -327,7 +328,7 @@ def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):
     for _ in range(5):
         spend(ledger, 0.1)
         shutil.copy(path, copy)
-        assert FileLedger(copy, TERMS).spent == ledger.spent
+        assert FileLedger(copy, TERMS).account.spent == ledger.account.spent
 
 
 def test_a_held_ledger_is_named(tmp_path, monkeypatch):
@@ -361,5 +362,5 @@ def test_an_interrupted_charge_is_undone(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             spend(ledger, 0.1)
     spend(ledger, 0.1)
-    assert ledger.spent.epsilon == Fraction(1, 10)
+    assert ledger.account.spent.epsilon == Fraction(1, 10)
     assert [p.name for p in tmp_path.iterdir()] == ["p.ledger"]

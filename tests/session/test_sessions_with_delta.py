@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from session_calls import charged
 from sourdine import central, plan
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee, Part
@@ -105,7 +106,7 @@ def adaptive(chance, terms):
         parts = tuple(random_part(chance).repeated(heads) for _ in range(chance.randrange(1, 3)))
         try:
             cost = Guarantee(plain(parts)[0] or 1, min(plain(parts)[1], F(1)))
-            ledger.charge(cost, parts=parts, what="q", mechanism="m", parameters="{}")
+            charged(ledger, cost, parts=parts, what="q")
         except BudgetExceededError:
             heads = 1
         else:
@@ -165,7 +166,7 @@ def test_a_line_that_does_not_add_up_is_refused(tmp_path, change):
     s = session(ledger=path)
     s.count(epsilon=0.1)
     ledger = FileLedger(path, None)
-    charge = ledger.charge(Guarantee(0.1), what="w", mechanism="m", parameters="{}")
+    charge = charged(ledger, Guarantee(0.1), what="w")
     assert len(Session(AGES, ledger=path).history) == 2
     right = lines.charge_row(charge, 3) | {"number": 3}
     right |= {name: str(3 * F(right[name]) / 2) for name in ("price_so_far", "sum_so_far")}
@@ -271,17 +272,14 @@ def test_a_filter_outlives_the_process(tmp_path):
 def test_add_remove_enters_a_substitute_total_at_twice():
     s = session(relation="substitute")
     ledger, promise = MemoryLedger(s.terms), Guarantee(0.1, 0, ADD_REMOVE)
-    charge = ledger.charge(
-        promise, parts=(Part.range(0.1), Part.laplace(1, 10)), what="w", mechanism="m",
-        parameters="{}",
-    )  # fmt: skip
+    charge = charged(ledger, promise, parts=(Part.range(0.1), Part.laplace(1, 10)), what="w")
     assert charge.cost == Guarantee(0.2, 0, SUBSTITUTE)
     assert charge.parts == (Part.range(0.2), Part.laplace(2, 10))
     other = MemoryLedger(session().terms)
     with pytest.raises(ParameterError, match="relation must be"):
-        other.charge(Guarantee(0.1, 0, SUBSTITUTE), what="w", mechanism="m", parameters="{}")
+        charged(other, Guarantee(0.1, 0, SUBSTITUTE), what="w")
     with pytest.raises(BudgetExceededError, match="not a seeded one"):
-        other.charge(Guarantee.none(), what="w", mechanism="m", parameters="{}")
+        charged(other, Guarantee.none(), what="w")
 
 
 # What is left.

@@ -2,6 +2,4 @@
 
 from sourdine.client.session import Remote
 
-__all__ = [
-    "Remote",
-]
+__all__ = ["Remote"]

@@ -37,18 +37,12 @@ HEX = set("0123456789abcdef")
 
 
 class SeenHeads:
-    """The last line of each ledger that was seen, and its head; in a file, if one is named.
+    """The last line of each ledger of a server that was seen, and its head.
 
-    The file is a JSON object: for each server and data set the number of a line and its head. It is
-    replaced as a whole, so several processes may share it; of two that write at once the one with
-    the later line wins when it writes next.
-
-    Parameters
-    ----------
-    url
-        The server.
-    path
-        The file; None to remember as long as the process runs.
+    They are kept as long as the process runs, or in a file, if one is named: a JSON object with the
+    number of a line and its head for each server and data set. It is replaced as a whole, so
+    several processes may share it; of two that write at once the one with the later line wins when
+    it writes next.
 
     Examples
     --------
@@ -100,12 +94,9 @@ class SeenHeads:
         except OSError as error:
             raise SourdineError(f"{self._path} could not be read: {error.strerror}.") from None
         except (ValueError, TypeError, AttributeError):
-            raise ParameterError(
-                "remember",
-                "be a file that a client wrote",
-                repr(str(self._path)),
-                "Choose another name; delete the file only if you know why it is broken.",
-            ) from None
+            hint = "Choose another name; delete the file only if you know why it is broken."
+            what, got = "be a file that a client wrote", repr(str(self._path))
+            raise ParameterError("remember", what, got, hint) from None
 
 
 def _head(line: object, head: object) -> Head:
@@ -125,14 +116,11 @@ PATIENCE = 300.0
 AGAIN = {500, 502, 503, 504}
 """What a server or a proxy says when it does not know."""
 CLASSES: dict[str, type[SourdineError]] = {
-    cls.__name__: cls
-    for cls in (
-        BudgetExceededError,
-        ExistingFileError,
-        MissingFileError,
-        ParameterError,
-        ParameterTypeError,
-    )
+    "BudgetExceededError": BudgetExceededError,
+    "ExistingFileError": ExistingFileError,
+    "MissingFileError": MissingFileError,
+    "ParameterError": ParameterError,
+    "ParameterTypeError": ParameterTypeError,
 }
 LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
 
@@ -140,16 +128,8 @@ LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
 class Connection:
     """Somebody's connection to a server.
 
-    Parameters
-    ----------
-    url
-        Where the server is; https, unless it is this very machine.
-    token
-        What stands for whoever asks.
-    remember
-        A file that keeps how far ledgers had got when the process ends; None for none.
-    transport
-        What sends requests; the usual one if left out.
+    ``token`` stands for whoever asks. The file ``remember`` keeps how far ledgers had got when the
+    process ends; ``transport`` sends requests.
 
     Notes
     -----
@@ -172,12 +152,8 @@ class Connection:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError(
-                "client",
-                "be installed",
-                "",
-                "In the checkout, run pip install '.[client]'.",
-            ) from error
+            hint = "In the checkout, run pip install '.[client]'."
+            raise MissingExtraError("client", "be installed", "", hint) from error
         self.url = _checked(url)
         self._broken = httpx.TransportError
         self._client = httpx.Client(
@@ -193,30 +169,34 @@ class Connection:
 
     def get(self, path: str, dataset: str | None = None) -> Any:
         """Return what is at a path; of a data set, or of a guard (``guard:name``), if named."""
-        return self._call("GET", path, dataset, None, {})
+        return self._call("GET", path, dataset, {}, {})
 
     def post(self, path: str, dataset: str, body: object, key: str | None = None) -> Any:
         """Return the answer to a body; one with a key is charged once, however often it is sent."""
         headers = {} if key is None else {"idempotency-key": key}
-        return self._call("POST", path, dataset, body, headers)
+        return self._call("POST", path, dataset, {"json": body}, headers)
 
     def close(self) -> None:
         self._client.close()
 
     def _call(
-        self, method: str, path: str, dataset: str | None, body: object, headers: dict[str, str]
+        self,
+        method: str,
+        path: str,
+        dataset: str | None,
+        content: Mapping[str, Any],
+        headers: dict[str, str],
     ) -> Any:
         address = path if dataset is None else _address(dataset) + path
         seen = None if dataset is None else self._seen.get(dataset)
         if seen is not None:
             headers[LINE] = str(seen[0])
-        content = None if method == "GET" else {"json": body}
-        answer = self._sent(method, address, headers, content or {})
-        if answer.is_success and dataset is not None:
+        answer = self._sent(method, address, headers, content)
+        if not answer.is_success:
+            raise _error(answer)
+        if dataset is not None and LINE in answer.headers:
             self._require_no_way_back(dataset, seen, answer.headers)
-        if answer.is_success:
-            return answer.json()
-        raise _error(answer)
+        return answer.json()
 
     def _sent(
         self, method: str, address: str, headers: Mapping[str, str], content: Mapping[str, Any]
@@ -242,16 +222,12 @@ class Connection:
         self, dataset: str, seen: tuple[int, str] | None, headers: Mapping[str, str]
     ) -> None:
         """Refuse a ledger that is behind what was seen before the request was sent."""
-        if LINE not in headers:
-            return
         line, head = int(headers[LINE]), headers[HEAD]
         if seen is not None and (line < seen[0] or headers.get(SEEN) != seen[1]):
-            raise SourdineError(
-                f"the ledger of {dataset}",
-                f"hold line {seen[0]} as it was seen before",
-                "an older or a different copy",
-                "Tell its owner: the missing lines were charged and released.",
-            )
+            what = f"hold line {seen[0]} as it was seen before"
+            hint = "Tell its owner: the missing lines were charged and released."
+            name, got = f"the ledger of {dataset}", "an older or a different copy"
+            raise SourdineError(name, what, got, hint)
         self._seen.put(dataset, line, head)
 
 
@@ -274,13 +250,9 @@ def _checked(url: str) -> str:
     if parts.scheme == "https" and parts.hostname:
         return url.rstrip("/")
     if parts.scheme != "http" or not _is_here(parts.hostname or ""):
-        raise ParameterError(
-            "url",
-            "begin with https://, unless the server is on this machine",
-            repr(url),
-            "Use {url}.",
-            url="https://sourdine.example",
-        )
+        what = "begin with https://, unless the server is on this machine"
+        one = "https://sourdine.example"
+        raise ParameterError("url", what, repr(url), "Use {url}.", url=one)
     return url.rstrip("/")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from sourdine.parameters import question as questions
 from sourdine.parameters.question import kept_of, plain_parameter, typed_values
 from sourdine.plan import Planner
 from sourdine.results.tables import Displayable
-from sourdine.session.charges import RemainingBudget, read_charge, read_terms
+from sourdine.session.charges import read_charge, read_terms
 from sourdine.session.session import AdmissionCheck, Spending, left_to_the_session, typed_question
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import httpx
 
     from sourdine.central import Statistic
+    from sourdine.exact import Number
     from sourdine.parameters.question import Question
     from sourdine.plan import Plan
     from sourdine.privacy.accounting import Filter
@@ -47,13 +49,6 @@ class RemoteGuard(Displayable):
     """A leaderboard on a server, with the answers of `sourdine.adaptive.Leaderboard`.
 
     A submission that has to be sent again has the same key, and is charged once.
-
-    Parameters
-    ----------
-    connection
-        To the server.
-    name
-        The guard.
     """
 
     __slots__ = ("_connection", "name")
@@ -64,8 +59,7 @@ class RemoteGuard(Displayable):
     @property
     def facts(self) -> dict[str, Any]:
         """What is public: rows, loss, error, what was told, what is left, your grant."""
-        found: dict[str, Any] = self._connection.get("", self._ledger)
-        return found
+        return cast("dict[str, Any]", self._connection.get("", self._ledger))
 
     @property
     def remaining(self) -> Remaining:
@@ -75,8 +69,7 @@ class RemoteGuard(Displayable):
     @property
     def bar(self) -> float | None:
         """The least score that leads now; None if no score does any more."""
-        bar: float | None = self.facts["bar"]
-        return bar
+        return cast("float | None", self.facts["bar"])
 
     @property
     def teams(self) -> list[Team]:
@@ -98,11 +91,10 @@ class RemoteGuard(Displayable):
             One for each label, in their order: any data of one column that `sourdine.Frame` takes,
             a path among them.
         """
-        kind = self.facts["kind"]
-        labels = Labels.read(predictions, "predictions", kind)
-        body = {"predictions": [_or_none(value) for value in labels.values.tolist()]}
-        found = self._connection.post("/submissions", self._ledger, body, key=uuid4().hex)
-        return _standing(found)
+        labels = Labels.read(predictions, "predictions", self.facts["kind"])
+        values = [None if x != x else x for x in labels.values.tolist()]  # noqa: PLR0124 - not a number
+        body = {"predictions": values}
+        return _standing(self._connection.post("/submissions", self._ledger, body, key=uuid4().hex))
 
     def sheet(self) -> Sheet:
         """Return what is printed: every team, those that led with their best score."""
@@ -119,16 +111,11 @@ class RemoteGuard(Displayable):
 
     @property
     def _board(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._connection.get("/leaderboard", self._ledger)
-        return found
+        return cast("dict[str, Any]", self._connection.get("/leaderboard", self._ledger))
 
 
 def _teams(board: Mapping[str, Any]) -> list[Team]:
     return [Team(row["name"], _score(row), row["tries"]) for row in board["teams"]]
-
-
-def _or_none(value: Any) -> Any:
-    return None if value != value else value  # noqa: PLR0124 - not a number
 
 
 def _standing(row: Mapping[str, Any]) -> Standing:
@@ -145,26 +132,18 @@ def _score(row: Mapping[str, Any]) -> AdaptiveAnswer | None:
 class RemotePlanner(Planner):
     """Every statistic as a method that plans it with what a server's data set has left.
 
-    Parameters
-    ----------
-    remaining
-        What is left: epsilon, or a filter.
-    terms
-        What the data set's ledger is for.
-    read
-        Has the server read what was typed, with what its owner says of the columns.
+    ``read`` has the server read what was typed, with what its owner says of the columns.
     """
 
     __slots__ = ("_read",)
 
     def __init__(
         self,
-        remaining: Any,
+        remaining: Filter | Number,
         terms: Terms,
         read: Callable[[type[Question], Mapping[str, Any]], Statistic],
     ) -> None:
-        room: Filter | Any = remaining
-        super().__init__(room, relation=terms.total.relation, unit=terms.unit, rows=terms.rows)
+        super().__init__(remaining, **terms.fixed)
         self._read = read
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
@@ -183,13 +162,6 @@ class RemoteSession(Spending):
     It has the methods of `sourdine.Session`. A question goes to the server as it was typed, and is
     read there, with the bounds and keys that the owner of the data says. What comes back is a
     `Release`. A request that has to be sent again has the same key, and is charged once.
-
-    Parameters
-    ----------
-    connection
-        To the server.
-    name
-        The data set.
     """
 
     __slots__ = ("_connection", "_terms", "name")
@@ -201,17 +173,15 @@ class RemoteSession(Spending):
     @property
     def facts(self) -> dict[str, Any]:
         """What is public of the data set: columns, bounds, keys, what was spent, your grant."""
-        found: dict[str, Any] = self._connection.get("", self.name)
-        return found
+        return cast("dict[str, Any]", self._connection.get("", self.name))
 
     @property
     def terms(self) -> Terms:
-        """The total, the relation, the unit and the name of the data."""
         return self._terms
 
     @property
     def account(self) -> Account:
-        """What was spent until now, by everybody, by the way in which the ledger counts."""
+        """What was spent until now, by everybody."""
         last = self.facts["last"]
         return self._terms.start if last is None else read_charge(last, self._terms).account
 
@@ -236,18 +206,16 @@ class RemoteSession(Spending):
     @property
     def plan(self) -> RemotePlanner:
         """`sourdine.plan` for this data set: what an epsilon buys, what an error costs."""
-        left = self.remaining
-        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
-        return RemotePlanner(room, self._terms, lambda cls, typed: self._read("/plan", cls, typed))
+        return RemotePlanner(self.account.room, self._terms, partial(self._read, "/plan"))
 
     @property
     def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing."""
-        return AdmissionCheck(
-            lambda cls, typed: self._read("/can-release", cls, typed),
-            lambda question: self._checked(typed_question(question)),
-            self.account,
-        )
+
+        def checked(asked: Statistic | Plan) -> Statistic:
+            return self._agreeing(typed_question(asked))
+
+        return AdmissionCheck(partial(self._read, "/can-release"), checked, self.account)
 
     def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question, or that of a plan, and return its answer."""
@@ -263,9 +231,8 @@ class RemoteSession(Spending):
     def _released(self, body: Mapping[str, Any]) -> list[Release]:
         found = self._connection.post("/releases", self.name, body, key=uuid4().hex)
         if found["state"] != "answered":
-            raise SourdineError(
-                "The answer could not be drawn. Its cost was charged before any data were read."
-            )
+            said = "Its cost was charged before any data were read."
+            raise SourdineError(f"The answer could not be drawn. {said}")
         return [Release.from_dict(answer) for answer in found["answers"]]
 
     def _read(self, path: str, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
@@ -275,27 +242,13 @@ class RemoteSession(Spending):
         if found["target"] is not None:
             said = {**said, "error": found["target"]}
             del said["epsilon"]
-        fixed = kept_of(self._fixed, said.get("per_person"))
+        fixed = kept_of(self._terms.fixed, said.get("per_person"))
         return cast("Statistic", questions.read(cls, {**said, **fixed}))
-
-    @property
-    def _fixed(self) -> dict[str, Any]:
-        terms = self._terms
-        return {"relation": terms.total.relation, "unit": terms.unit, "rows": terms.rows}
-
-    def _checked(self, question: Statistic) -> Statistic:
-        """Return a question that agrees with what the session fixes, or refuse it."""
-        for name, own in kept_of(self._fixed, question.per_person).items():
-            if getattr(question, name) != own:
-                raise left_to_the_session(name)
-        if not question.source.private:
-            raise left_to_the_session("source")
-        return question
 
     def _said(self, asked: Statistic | Plan) -> dict[str, Any]:
         """Return a question as the server takes it: all is said but what the session fixes."""
-        question = self._checked(typed_question(asked))
-        fixed = {*self._fixed, "read"}
+        question = self._agreeing(typed_question(asked))
+        fixed = {*self._terms.fixed, "read"}
         return {name: x for name, x in question.to_dict().items() if name not in fixed}
 
 
@@ -354,16 +307,14 @@ class Remote:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         if not token or not token.isascii() or not token.isprintable():
-            raise ParameterError(
-                "token", "be a token issued by the server", "", "Create a new one there."
-            )
+            what = "be a token issued by the server"
+            raise ParameterError("token", what, "", "Create a new one there.")
         self._connection = Connection(url, token, remember=remember, transport=transport)
 
     @property
     def datasets(self) -> list[dict[str, Any]]:
         """The data sets that you may see: names, totals, what was spent, your grants."""
-        found: list[dict[str, Any]] = self._connection.get("/datasets")
-        return found
+        return cast("list[dict[str, Any]]", self._connection.get("/datasets"))
 
     def session(self, name: str) -> RemoteSession:
         """Return a session on a data set."""
@@ -372,8 +323,7 @@ class Remote:
     @property
     def guards(self) -> list[dict[str, Any]]:
         """The guards that you may see: names, terms, what was told, your grants."""
-        found: list[dict[str, Any]] = self._connection.get("/guards")
-        return found
+        return cast("list[dict[str, Any]]", self._connection.get("/guards"))
 
     def guard(self, name: str) -> RemoteGuard:
         """Return the leaderboard of a guard, to submit predictions to."""

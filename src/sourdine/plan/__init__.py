@@ -35,32 +35,10 @@ from sourdine.plan.plans import Plan
 from sourdine.questions import STATISTICS
 
 __all__ = [
-    "Plan",
-    "Planner",
-    "cdf",
-    "correlation",
-    "count",
-    "covariance",
-    "describe",
-    "explain",
-    "guard",
-    "histogram",
-    "leaderboard",
-    "mean",
-    "median",
-    "mode",
-    "proportion",
-    "quantile",
-    "quantiles",
-    "queries",
-    "regression",
-    "sql",
-    "std",
-    "sum",
-    "table",
-    "together",
-    "variance",
-]
+    "Plan", "Planner", "cdf", "correlation", "count", "covariance", "describe", "explain", "guard",
+    "histogram", "leaderboard", "mean", "median", "mode", "proportion", "quantile", "quantiles",
+    "queries", "regression", "sql", "std", "sum", "table", "together", "variance",
+]  # fmt: skip
 
 _FREE = Planner()
 together = _FREE.together
@@ -71,36 +49,21 @@ if TYPE_CHECKING:
     from sourdine.adaptive.holdout.planning import plan_queries as queries
 
     # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
-    cdf = _FREE.cdf
-    correlation = _FREE.correlation
-    count = _FREE.count
-    covariance = _FREE.covariance
-    histogram = _FREE.histogram
-    mean = _FREE.mean
-    median = _FREE.median
-    mode = _FREE.mode
-    proportion = _FREE.proportion
-    quantile = _FREE.quantile
-    quantiles = _FREE.quantiles
-    regression = _FREE.regression
-    sql = _FREE.sql
-    std = _FREE.std
+    cdf, count, correlation = _FREE.cdf, _FREE.count, _FREE.correlation
+    covariance, regression = _FREE.covariance, _FREE.regression
+    histogram, mean, median, mode = _FREE.histogram, _FREE.mean, _FREE.median, _FREE.mode
+    proportion, quantile, quantiles = _FREE.proportion, _FREE.quantile, _FREE.quantiles
+    sql, std, table, variance = _FREE.sql, _FREE.std, _FREE.table, _FREE.variance
     sum = _FREE.sum  # noqa: A001 - the statistic
-    table = _FREE.table
-    variance = _FREE.variance
 
 
 def describe(*_: object, **typed: object) -> None:
     """Refuse: a description has many errors, in units that are found with it."""
     del typed
-    raise ParameterTypeError(
-        "description",
-        "A plan is not available for a description, whose errors depend on the bounds "
-        "that it finds.",
-        "",
-        "Each column gets an equal share of 49/50 of epsilon: plan a mean or a "
-        "quantile at that epsilon.",
-    )
+    what = "A plan is not available for a description, whose errors depend on the bounds "
+    hint = "Each column gets an equal share of 49/50 of epsilon: plan a mean or a "
+    hint += "quantile at that epsilon."
+    raise ParameterTypeError("description", f"{what}that it finds.", "", hint)
 
 
 def __getattr__(name: str) -> Any:

@@ -72,15 +72,12 @@ class Explanation(Displayable):
     def sentences(self) -> list[tuple[str, str]]:
         """Return what the first line of the table says, in words."""
         one = self.adversaries[0]
-        often = "one release" if one.releases == 1 else f"{one.releases} releases"
-        often = self.seen or often
+        often = self.seen or ("one release" if one.releases == 1 else f"{one.releases} releases")
         what, there, gone = _worlds(self.guarantee)
         even = _span(*one.posterior(PRIORS["1/2"]))
-        most = (
-            "by any factor"
-            if one.factor is None
-            else f"by a factor of at most {_times(one.factor)}"
-        )
+        most = "by any factor"
+        if one.factor is not None:
+            most = f"by a factor of at most {_times(one.factor)}"
         rare = f", except with probability {shown(one.passed)}" if 0 < one.passed < 1 else ""
         found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
         odds = (
@@ -93,12 +90,8 @@ class Explanation(Displayable):
         )
         notes = [("odds", odds), ("detection", test)]
         if self.guarantee.delta:
-            notes.append(
-                (
-                    "delta",
-                    f"With probability up to {shown(one.told)} a record may be revealed.",
-                )
-            )
+            told = f"With probability up to {shown(one.told)} a record may be revealed."
+            notes.append(("delta", told))
         worst = (
             "These are worst cases, for an adversary who knows all other records; usually less is "
             "learned. Epsilon counts once for each record of a person."
@@ -128,7 +121,29 @@ class Explanation(Displayable):
 
     def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw how many are found against false alarms; ``path=`` saves the picture."""
-        return drawn(self, path=path, title=title)
+        figure, axes = canvas(5.6, 5.2)
+        axes.plot([0, 100], [0, 100], "--", color=GREY, linewidth=1.2)
+        first, *more = self.adversaries
+        written = [_test(axes, first, BLUE, 2.2)]
+        for adversary in more:
+            height = _test(axes, adversary, SOFT, 1.2)
+            if all(abs(height - other) > APART for other in written):
+                written.append(height)
+                _label(axes, adversary, height, NOTE)
+        _label(axes, first, written[0], RED)
+        axes.plot(100 * float(ALARMS), written[0], "o", color=RED, markersize=6, clip_on=False)
+        axes.axvline(100 * float(ALARMS), color=RED, linewidth=0.8)
+        axes.set(xlim=(0, 100), ylim=(0, 100), aspect="equal")
+        axes.set_xlabel("false alarms, %", color=INK, fontsize=9)
+        axes.set_ylabel("found, %", color=INK, fontsize=9)
+        axes.grid(color=RULE, linewidth=0.8)
+        axes.set_title(title or str(self.guarantee), loc="left", color=INK, fontsize=11, pad=22)
+        axes.annotate(
+            "the best test of all that is published; dashed: a blind guess",
+            (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=NOTE,
+            fontsize=8, va="bottom",
+        )  # fmt: skip
+        return saved(figure, path)
 
 
 def explain(
@@ -164,17 +179,12 @@ def explain(
     """
     promise = epsilon if isinstance(epsilon, Guarantee) else Guarantee(epsilon, delta)
     if promise is epsilon and delta:
-        raise ParameterError(
-            "delta",
-            "be omitted if a guarantee is given",
-            given(delta),
-            "The guarantee has its own delta: omit {delta}.",
-            delta=LEFT_OUT,
-        )
+        hint = "The guarantee has its own delta: omit {delta}."
+        what = "be omitted if a guarantee is given"
+        raise ParameterError("delta", what, given(delta), hint, delta=LEFT_OUT)
     if not (many := tuple(integer(n, "releases", least=1, most=MOST) for n in releases)):
-        raise ParameterError(
-            "releases", "hold at least one number", "", "Use {releases}.", releases=[1, 10]
-        )
+        what, hint = "hold at least one number", "Use {releases}."
+        raise ParameterError("releases", what, "", hint, releases=[1, 10])
     return Explanation(promise, many)
 
 
@@ -238,35 +248,6 @@ def _float_above(x: Fraction) -> float:
 
 APART = 6.0
 """Labels that are nearer to each other than this, in percent, would be written on each other."""
-
-
-def drawn(said: Explanation, *, path: str | None, title: str | None) -> Any:
-    """Draw the best tests of one release and of more, beside a blind guess."""
-    figure, axes = canvas(5.6, 5.2)
-    axes.plot([0, 100], [0, 100], "--", color=GREY, linewidth=1.2)
-    first, *more = said.adversaries
-    written = [_test(axes, first, BLUE, 2.2)]
-    for adversary in more:
-        height = _test(axes, adversary, SOFT, 1.2)
-        if all(abs(height - other) > APART for other in written):
-            written.append(height)
-            _label(axes, adversary, height, NOTE)
-    _label(axes, first, written[0], RED)
-    axes.plot(100 * float(ALARMS), written[0], "o", color=RED, markersize=6, clip_on=False)
-    axes.axvline(100 * float(ALARMS), color=RED, linewidth=0.8)
-    axes.set_xlim(0, 100)
-    axes.set_ylim(0, 100)
-    axes.set_aspect("equal")
-    axes.set_xlabel("false alarms, %", color=INK, fontsize=9)
-    axes.set_ylabel("found, %", color=INK, fontsize=9)
-    axes.grid(color=RULE, linewidth=0.8)
-    axes.set_title(title or str(said.guarantee), loc="left", color=INK, fontsize=11, pad=22)
-    axes.annotate(
-        "the best test of all that is published; dashed: a blind guess",
-        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=NOTE,
-        fontsize=8, va="bottom",
-    )  # fmt: skip
-    return saved(figure, path)
 
 
 def _test(axes: Any, adversary: Adversary, color: str, width: float) -> float:

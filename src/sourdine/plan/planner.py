@@ -98,12 +98,8 @@ class Planner(Statistics[Plan]):
     def ask(self, question: Question) -> Plan:
         """Plan a question."""
         if not isinstance(question, Statistic):
-            raise ParameterTypeError(
-                "question",
-                "be a question about a column",
-                given(question),
-                "Pass sourdine.questions.read(...).",
-            )
+            what, hint = "be a question about a column", "Pass sourdine.questions.read(...)."
+            raise ParameterTypeError("question", what, given(question), hint)
         return Plan(question=question, remaining=self._remaining, room=self._room)
 
     def together(
@@ -141,18 +137,13 @@ class Planner(Statistics[Plan]):
         >>> float(counts.epsilon), round(counts.certified.upper, 3)
         (10.0, 4.775)
         """
+        hint = "Pass a list, such as [plan.count(error=5)]."
         if isinstance(plans, Plan) or not isinstance(plans, Iterable):
-            raise ParameterTypeError(
-                "plans",
-                "be a list of plans or questions",
-                given(plans),
-                "Pass a list, such as [plan.count(error=5)].",
-            )
+            what = "be a list of plans or questions"
+            raise ParameterTypeError("plans", what, given(plans), hint)
         listed = tuple(plan if isinstance(plan, Plan) else self.ask(plan) for plan in plans)
         if not listed:
-            raise ParameterError(
-                "plans", "hold at least one", "", "Pass a list, such as [plan.count(error=5)]."
-            )
+            raise ParameterError("plans", "hold at least one", "", hint)
         _require_one_promise(listed)
         at = Fraction(0) if delta is None else number_of(delta, "delta", above=0, most=1)
         batch = Plans(plans=listed, delta=at, room=self._room)
@@ -221,9 +212,6 @@ def _require_one_promise(plans: Sequence[Plan]) -> None:
     for name in ("relation", "rows"):
         found = list(dict.fromkeys(getattr(plan.question, name) for plan in plans))
         if len(found) > 1:
-            raise ParameterError(
-                name,
-                "be the same for all plans, so that epsilons add up",
-                " and ".join(str(getattr(value, "value", value)) for value in found),
-                f"Plan all of them with the same {name}.",
-            )
+            what = "be the same for all plans, so that epsilons add up"
+            got = " and ".join(str(getattr(value, "value", value)) for value in found)
+            raise ParameterError(name, what, got, f"Plan all of them with the same {name}.")

@@ -146,8 +146,7 @@ class Plan(Displayable):
 
     def at(self, epsilon: Number) -> Any:
         """Return the error at another epsilon."""
-        same = epsilon == self.epsilon
-        question = self.question if same else self.question.at(epsilon)
+        question = self.question if epsilon == self.epsilon else self.question.at(epsilon)
         return as_error(question.error(1 - self.confidence), self.question)
 
     @property
@@ -187,12 +186,8 @@ class Plan(Displayable):
     def _points(self) -> str:
         """What an error of ranks means."""
         orders: tuple[Fraction, ...] = getattr(self.question, "orders", ())
-        of = (
-            f"the {ordinal(100 * float(orders[0]))} percentile"
-            if len(orders) == 1
-            else "each order"
-        )
-        return f"within {100 * self.error:.2g} percentage points of {of}"
+        one = f"the {ordinal(100 * float(orders[0]))} percentile" if len(orders) == 1 else ""
+        return f"within {100 * self.error:.2g} percentage points of {one or 'each order'}"
 
     @property
     def _interval(self) -> list[tuple[str, str]]:
@@ -250,29 +245,26 @@ class Plan(Displayable):
 
     def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.results import figures
-
-        figure, axes = figures.canvas()
+        figure, axes = canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]
         unit, size = unit_of(number(self.error)) if self.question.error_lasts else ("", 1)
         errors = [number(self.at(epsilon)) / size for epsilon in curve]
-        axes.plot(curve, errors, color=figures.BLUE, lw=1.8)
-        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=figures.RED, ms=7)
+        axes.plot(curve, errors, color=BLUE, lw=1.8)
+        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=RED, ms=7)
         axes.annotate(
             f"epsilon {shown(self.epsilon)}\nerror {error_text(self.error)}",
             *((float(self.epsilon), number(self.error) / size), (8, 8)),
-            textcoords="offset points", color=figures.INK, fontsize=9,
+            textcoords="offset points", color=INK, fontsize=9,
         )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_yscale("symlog" if errors[-1] == 0 else "log")
+        axes.set(xscale="log", yscale="symlog" if errors[-1] == 0 else "log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("epsilon", color=figures.INK)
-        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=figures.INK)
+        axes.set_xlabel("epsilon", color=INK)
+        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
-        axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
-        return figures.saved(figure, path, self)
+        axes.set_title(above, loc="left", color=INK, fontsize=11)
+        return saved(figure, path, self)
 
 
 def left_after(room: Filter, parts: tuple[Part, ...]) -> str:
@@ -287,8 +279,12 @@ def table(
     plans: tuple[Plan, ...], wanted: tuple[Error, ...]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return heads and rows, without columns that would be empty."""
+    names = [
+        name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip(", ") + "…"
+        for name in (plan.name for plan in plans)
+    ]
     columns = {
-        "statistic": [_cut(plan.name) for plan in plans],
+        "statistic": names,
         "n": ["" if plan.n is None else tables.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
         _head(*plans): [UNKNOWN if plan.unknown else _off(plan, plan.error) for plan in plans],
@@ -318,73 +314,24 @@ def ordinal(percent: float) -> str:
 
 def _head(*plans: Plan) -> str:
     """Return what the errors are called: those of ranks are parts of n."""
-    ranks = {plan.ranks for plan in plans}
+    ranks, units = {plan.ranks for plan in plans}, {plan.units for plan in plans}
     confidence = {float(100 * plan.confidence) for plan in plans}
-    units = {plan.units for plan in plans}
-    if units == {plans[0].units} and plans[0].units:
-        return f"error in {plans[0].units}" + _sure(confidence)
-    what = "error or rank error" if len(ranks) > 1 else "rank error" if True in ranks else "error"
+    sure = f" ({min(confidence):g}%)" if len(confidence) == 1 else ""
+    if len(units) == 1 and plans[0].units:
+        return f"error in {plans[0].units}{sure}"
     if all(plan.shares for plan in plans):
-        what = "relative error"
-    return what + _sure(confidence)
-
-
-def _cut(name: str) -> str:
-    """Return a name that leaves room for the numbers beside it."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip(", ") + "…"
-
-
-def _sure(confidence: set[float]) -> str:
-    """Return the one confidence of several errors, if there is one."""
-    return f" ({min(confidence):g}%)" if len(confidence) == 1 else ""
-
-
-# ---- The picture of a batch: delta against epsilon, of all answers together ----------------------
-
-
-POINTS = 33
-LEAST = 1e-12
-"""Deltas below this are not drawn."""
-
-
-def drawn(batch: Plans, *, path: str | None, title: str | None) -> Any:
-    """Draw both certified ends, the delta that is meant, and the sum of epsilons."""
-    figure, axes = canvas()
-    deltas = [10 ** (-12 * k / (POINTS - 1)) for k in range(1, POINTS)]
-    ends = [batch.composition.epsilon(delta) for delta in deltas]
-    known = [(e, d) for e, d in zip(ends, deltas, strict=True) if e.upper < inf]
-    deltas = [delta for _, delta in known]
-    lower, upper = ([getattr(e, side) for e, _ in known] for side in ("lower", "upper"))
-    axes.fill_betweenx(deltas, lower, upper, color=PALE, linewidth=0)
-    axes.plot(upper, deltas, color=BLUE, linewidth=1.8)
-    axes.axvline(float(batch.epsilon), color=GREY, linewidth=1.2, linestyle="--")
-    axes.annotate(
-        f"the sum, {shown(batch.epsilon)}", (float(batch.epsilon), 1), (-4, -2),
-        xycoords=("data", "axes fraction"), textcoords="offset points", color=NOTE, fontsize=8,
-        ha="right", va="top",
-    )  # fmt: skip
-    if batch.delta and batch.certified.upper < inf:
-        epsilon = batch.certified.upper
-        axes.plot(epsilon, float(batch.delta), "o", color=RED, markersize=7)
-        axes.annotate(
-            f"epsilon {shown(Fraction(repr(epsilon)))}\ndelta {shown(batch.delta)}",
-            (epsilon, float(batch.delta)), (8, 8),
-            textcoords="offset points", color=INK, fontsize=9,
-        )  # fmt: skip
-    axes.set_yscale("log")
-    axes.set_ylim(LEAST, 1)
-    axes.set_xlim(0, None)
-    axes.set_xlabel("epsilon", color=INK)
-    axes.set_ylabel("delta", color=INK)
-    axes.grid(color=RULE, linewidth=0.8)
-    answers = "1 answer" if len(batch) == 1 else f"{len(batch)} answers"
-    axes.set_title(title or f"{answers}, declared ahead", loc="left", color=INK, fontsize=11)
-    return saved(figure, path, batch)
+        return f"relative error{sure}"
+    if len(ranks) > 1:
+        return f"error or rank error{sure}"
+    return f"rank error{sure}" if plans[0].ranks else f"error{sure}"
 
 
 # ---- Several statistics under one total, and what they cost together if they are declared ahead --
 
 
+POINTS = 33
+LEAST = 1e-12
+"""Deltas below this are not drawn."""
 STEPS = 40
 CLOSE = 0.9995
 """Of a total, at least so much is used."""
@@ -398,10 +345,8 @@ class Plans(Displayable):
 
     Parameters
     ----------
-    plans
-        A plan for each statistic.
-    wanted
-        The error that each was wanted with.
+    plans, wanted
+        A plan for each statistic, and the error that each was wanted with.
     delta
         The delta at which they are composed, if there is one.
     room
@@ -452,8 +397,7 @@ class Plans(Displayable):
     def factor(self) -> float:
         """How many times its wanted error the worst of them has."""
         pairs = zip(map(number, self.error), map(number, self.wanted), strict=True)
-        ratios = [e / w for e, w in pairs if w > 0]
-        return max(ratios, default=1.0)
+        return max((e / w for e, w in pairs if w > 0), default=1.0)
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)
@@ -493,7 +437,35 @@ class Plans(Displayable):
 
     def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw delta against epsilon, of all together; ``path=`` saves the picture."""
-        return drawn(self, path=path, title=title)
+        figure, axes = canvas()
+        deltas = [10 ** (-12 * k / (POINTS - 1)) for k in range(1, POINTS)]
+        ends = [self.composition.epsilon(delta) for delta in deltas]
+        known = [(e, d) for e, d in zip(ends, deltas, strict=True) if e.upper < inf]
+        deltas = [delta for _, delta in known]
+        lower, upper = ([getattr(e, side) for e, _ in known] for side in ("lower", "upper"))
+        axes.fill_betweenx(deltas, lower, upper, color=PALE, linewidth=0)
+        axes.plot(upper, deltas, color=BLUE, linewidth=1.8)
+        axes.axvline(float(self.epsilon), color=GREY, linewidth=1.2, linestyle="--")
+        axes.annotate(
+            f"the sum, {shown(self.epsilon)}", (float(self.epsilon), 1), (-4, -2),
+            xycoords=("data", "axes fraction"), textcoords="offset points", color=NOTE, fontsize=8,
+            ha="right", va="top",
+        )  # fmt: skip
+        if self.delta and self.certified.upper < inf:
+            epsilon = self.certified.upper
+            axes.plot(epsilon, float(self.delta), "o", color=RED, markersize=7)
+            axes.annotate(
+                f"epsilon {shown(Fraction(repr(epsilon)))}\ndelta {shown(self.delta)}",
+                (epsilon, float(self.delta)), (8, 8),
+                textcoords="offset points", color=INK, fontsize=9,
+            )  # fmt: skip
+        axes.set(yscale="log", ylim=(LEAST, 1), xlim=(0, None))
+        axes.set_xlabel("epsilon", color=INK)
+        axes.set_ylabel("delta", color=INK)
+        axes.grid(color=RULE, linewidth=0.8)
+        answers = "1 answer" if len(self) == 1 else f"{len(self)} answers"
+        axes.set_title(title or f"{answers}, declared ahead", loc="left", color=INK, fontsize=11)
+        return saved(figure, path, self)
 
 
 def fitted(
@@ -501,14 +473,7 @@ def fitted(
 ) -> list[Fraction]:
     """Return shares of epsilon, all grown or shrunk alike, that just use up a total.
 
-    Parameters
-    ----------
-    plans
-        What the shares are for.
-    shares
-        Shares to begin with.
-    used
-        How much of the total parts use: 1 for all of it. It grows with every share.
+    ``used`` is how much of the total parts use: 1 for all of it. It grows with every share.
     """
 
     def at(factor: float) -> list[Fraction]:
@@ -537,15 +502,11 @@ def fitted(
         if low and high < inf:
             factor = (low * high) ** 0.5
         else:
-            ratio = 0.9998 / got if got else inf
-            factor *= min(max(ratio, 1e-3), 1e3) ** (1 / slope)
+            factor *= min(max(0.9998 / got if got else inf, 1e-3), 1e3) ** (1 / slope)
     if not low:
-        raise BudgetExceededError(
-            "plans",
-            "Budget exceeded: the plans cost more than remains.",
-            "",
-            "Plan fewer of them, or use another total.",
-        )
+        what = "Budget exceeded: the plans cost more than remains."
+        hint = "Plan fewer of them, or use another total."
+        raise BudgetExceededError("plans", what, "", hint)
     return at(low)
 
 

@@ -65,13 +65,7 @@ TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Guarded:
-    """An application whose answers carry the headers, and whose errors say nothing.
-
-    Parameters
-    ----------
-    app
-        What answers.
-    """
+    """An application whose answers carry the headers, and whose errors say nothing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -110,17 +104,10 @@ class Guarded:
         state = getattr(scope["app"].state, "server", None) if "app" in scope else None
         if state is not None:
             state.metrics.count(method, route, status, seconds)
-        noted = scope.get("state", {})
-        facts = {
-            "method": method,
-            "route": route,
-            "dataset": noted.get("dataset"),
-            "guard": noted.get("guard"),
-            "person": noted.get("person"),
-            "status": status,
-            "ms": round(1000 * seconds),
-        }
-        write_line("request", {name: x for name, x in {**facts, **failed}.items() if x is not None})
+        noted, names = scope.get("state", {}), ("dataset", "guard", "person")
+        facts = {name: noted[name] for name in names if noted.get(name) is not None}
+        own, ms = {"method": method, "route": route}, round(1000 * seconds)
+        write_line("request", {**own, **facts, "status": status, "ms": ms, **failed})
 
 
 # ---- Every route of the API, in the order of its description -------------------------------------
@@ -157,33 +144,21 @@ API = (
 
 
 def build(settings: ServerSettings) -> ASGIApp:
-    """Return the application of one worker.
-
-    Parameters
-    ----------
-    settings
-        How it runs. The store is opened when the application starts.
-    """
+    """Return the application of one worker; the store is opened when it starts."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = state = await run_in_threadpool(ServerState, settings, API)
-        await run_in_threadpool(state.passwords.warm)
+        await run_in_threadpool(state.passwords.check, None, "")  # hashes what is compared
         try:
             yield
         finally:
             state.close()
 
     routes = [Route(PREFIX + one.path, _endpoint(one), methods=[one.method]) for one in API]
-    app = Starlette(
-        routes=[*routes, *PAGES, Mount(f"{COLLECTED}/{{survey}}", collected)],
-        lifespan=lifespan,
-        exception_handlers={
-            SourdineError: _refused,
-            HTTPException: _elsewhere,
-            Exception: _refused,
-        },
-    )
+    pages = [*PAGES, Mount(f"{COLLECTED}/{{survey}}", collected)]
+    handlers = {SourdineError: _refused, HTTPException: _elsewhere, Exception: _refused}
+    app = Starlette(routes=[*routes, *pages], lifespan=lifespan, exception_handlers=handlers)
     return Guarded(app)
 
 
@@ -196,7 +171,10 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         began = perf_counter()
         state: ServerState = request.app.state.server
-        data = await read_body(request, await _longest(one, request))
+        longest = one.longest
+        if longest > LONGEST_BODY and await visitor(request) is None:  # only for who is known
+            longest = LONGEST_BODY
+        data = await read_body(request, longest)
         answer = await run_in_threadpool(_answer, one, request, data)
         if isinstance(answer, Response):
             return answer
@@ -209,33 +187,13 @@ def _endpoint(one: Operation) -> Callable[[Request], Awaitable[Response]]:
     return endpoint
 
 
-async def _longest(one: Operation, request: Request) -> int:
-    """Return how long a body may be: where that is long, for somebody who is known alone."""
-    known = one.longest <= LONGEST_BODY or await visitor(request) is not None
-    return one.longest if known else LONGEST_BODY
-
-
 def _answer(one: Operation, request: Request, data: bytes) -> Response | Callable[[], Response]:
     caller = caller_of(request) if one.roles else None
     if caller is not None and caller.person.role not in one.roles:
-        raise RefusedError(
-            403,
-            "the role",
-            f"be {' or '.join(one.roles)}",
-            caller.person.role,
-            "Ask a person with that role.",
-        )
-    call = Incoming(
-        state=request.app.state.server,
-        caller=caller,
-        path=request.path_params,
-        query=request.query_params,
-        headers=request.headers,
-        cookies=request.cookies,
-        data=data,
-        address=request.client.host if request.client else "",
-    )
-    answer = one.does(call)
+        what, hint = f"be {' or '.join(one.roles)}", "Ask a person with that role."
+        raise RefusedError(403, "the role", what, caller.person.role, hint)
+    address = request.client.host if request.client else ""
+    answer = one.does(Incoming.of(request, caller, data, address))
     for name in ("dataset", "guard"):
         if name in request.path_params:
             setattr(request.state, name, request.path_params[name])
@@ -252,15 +210,8 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     if wants_page(request):
         return await nowhere(request, status)
-    answer = problem(
-        RefusedError(
-            status,
-            "path",
-            "be a path of the API",
-            "",
-            f"See {PREFIX}/openapi.json.",
-        )
-    )
+    hint = f"See {PREFIX}/openapi.json."
+    answer = problem(RefusedError(status, "path", "be a path of the API", "", hint))
     if isinstance(error, HTTPException) and error.headers:
         answer.headers.update(error.headers)
     return answer

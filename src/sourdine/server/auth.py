@@ -47,38 +47,27 @@ class Passwords:
         self._places = BoundedSemaphore(AT_A_TIME)
 
     @cached_property
-    def _nobody(self) -> str:
+    def nobody(self) -> str:
+        """What the password of an unknown name is compared with."""
         return self._hasher.hash(secrets.token_hex(16))
-
-    def warm(self) -> None:
-        """Make ready what an unknown name is compared with."""
-        self.check(None, "")
 
     def hash(self, password: str) -> str:
         """Return the hash of a new password, or refuse it."""
         if not SHORTEST <= len(password) <= LONGEST:
-            raise ParameterError(
-                "password",
-                f"have {SHORTEST} to {LONGEST} characters",
-                f"{len(password)}",
-                "Choose another one, such as four unrelated words.",
-            )
+            what, got = f"have {SHORTEST} to {LONGEST} characters", f"{len(password)}"
+            hint = "Choose another one, such as four unrelated words."
+            raise ParameterError("password", what, got, hint)
         with self._places:
             return self._hasher.hash(password)
 
     def check(self, known: str | None, password: str) -> bool:
-        """Whether a password is the one behind a hash; None for somebody who has none.
+        """Whether a password is the one behind a hash.
 
-        Parameters
-        ----------
-        known
-            The hash; without one, the work is the same and the answer is no.
-        password
-            What was typed.
+        Without a hash, for somebody who has none, the work is the same and the answer is no.
         """
         with self._places:
             try:
-                self._hasher.verify(known or self._nobody, password[:LONGEST])
+                self._hasher.verify(known or self.nobody, password[:LONGEST])
             except (VerificationError, InvalidHashError):
                 return False
         return bool(known)
@@ -124,13 +113,9 @@ def identify(
         kind, given = "session", cookies.get(COOKIE, "")
     found = store.tokens.find(fingerprint(given.encode("utf-8", "replace"))) if given else None
     if found is None or found[0].kind != kind:
-        raise RefusedError(
-            401,
-            "the request",
-            "carry a valid token or session",
-            "",
-            "Log in, or send Authorization: Bearer with your token.",
-        )
+        what = "carry a valid token or session"
+        hint = "Log in, or send Authorization: Bearer with your token."
+        raise RefusedError(401, "the request", what, "", hint)
     if kind == "session" and method not in SAFE:
         require_same_site(headers, silent=False)
     return Caller(token=found[0], person=found[1])
@@ -155,23 +140,14 @@ async def visitor(request: Request) -> Caller | None:
 def require_same_site(headers: Mapping[str, str], *, silent: bool) -> None:
     """Refuse what another site's page sent.
 
-    Parameters
-    ----------
-    headers
-        Of the request.
-    silent
-        Whether a request may leave it open where it comes from, as those of scripts do.
+    A ``silent`` request may leave it open where it comes from, as those of scripts do.
     """
     site = headers.get("sec-fetch-site")
     if (site is None and silent) or site in ("same-origin", "none"):
         return
-    raise RefusedError(
-        403,
-        "the request",
-        "come from a page of this server",
-        "another site" if site else "no Sec-Fetch-Site header",
-        "Use a current browser for the pages; scripts send a token.",
-    )
+    got = "another site" if site else "no Sec-Fetch-Site header"
+    hint = "Use a current browser for the pages; scripts send a token."
+    raise RefusedError(403, "the request", "come from a page of this server", got, hint)
 
 
 def new_token(
@@ -184,27 +160,11 @@ def new_token(
 ) -> str:
     """Return a new token, which is shown once: the store keeps its SHA-256.
 
-    Parameters
-    ----------
-    store, who
-        Where it is written down, and who it stands for.
-    kind
-        ``"session"`` of a browser, ``"api"``, or ``"device"``.
-    days
-        How long it holds.
-    label
-        What the person calls it.
+    It stands for ``who``, holds so many days, and has the label that the person gives it.
     """
-    token = f"sourdine-{secrets.token_urlsafe(32)}"
-    store.tokens.add(
-        Token(
-            sha256=fingerprint(token),
-            who=who,
-            kind=kind,
-            until=time() + days * DAY,
-            label=label,
-        )
-    )
+    token, until = f"sourdine-{secrets.token_urlsafe(32)}", time() + days * DAY
+    kept = Token(sha256=fingerprint(token), who=who, kind=kind, until=until, label=label)
+    store.tokens.add(kept)
     return token
 
 
@@ -232,16 +192,9 @@ HOME = 64
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """An attempt to log in, which was counted.
+    """An attempt to log in: what it was counted for, and in which stretch of time.
 
-    Parameters
-    ----------
-    subjects
-        What it was counted for.
-    since
-        The stretch of time that it falls into.
-    known
-        Whether the browser logged in before as the same person.
+    ``known`` is whether the browser logged in before as the same person.
     """
 
     subjects: tuple[str, ...]
@@ -252,40 +205,24 @@ class LoginAttempt:
     def begin(
         cls, store: ServerStore, name: str, address: str, cookies: Mapping[str, str]
     ) -> LoginAttempt:
-        """Count an attempt, or refuse it before the password is looked at.
-
-        Parameters
-        ----------
-        store
-            Where attempts are counted.
-        name
-            Who it shall be.
-        address
-            Where the request comes from.
-        cookies
-            Of the request.
-        """
+        """Count an attempt, or refuse it before the password is looked at."""
         now = time()
         device = fingerprint(cookies.get(DEVICE, ""))
         found = store.tokens.find(device)
         known = found is not None and found[0].kind == "device" and found[1].name == name
-        most = (
-            {f"device {device}": PER_DEVICE}
-            if known
-            else {
-                f"name {fingerprint(name)}": PER_NAME,
-                f"address {fingerprint(_household(address))}": PER_ADDRESS,
-            }
-        )
+        most = {
+            f"name {fingerprint(name)}": PER_NAME,
+            f"address {fingerprint(_household(address))}": PER_ADDRESS,
+        }
+        if known:
+            most = {f"device {device}": PER_DEVICE}
         since = int(now // STRETCH)
         if not store.attempts.count(most, since):
+            wait = int((since + 1) * STRETCH - now) + 1
+            what = f"at most {PER_NAME} passwords in {STRETCH // 60} minutes"
+            hint = "Wait; a browser that logged in before, and tokens, still work."
             raise RefusedError(
-                429,
-                "the password",
-                f"Too many attempts: at most {PER_NAME} passwords in {STRETCH // 60} minutes.",
-                "",
-                "Wait; a browser that logged in before, and tokens, still work.",
-                wait=int((since + 1) * STRETCH - now) + 1,
+                429, "the password", f"Too many attempts: {what}.", "", hint, wait=wait
             )
         return cls(tuple(most), since, known)
 
@@ -295,24 +232,13 @@ class LoginAttempt:
         if not self.known:
             token = new_token(store, name, "device", days=DEVICE_DAYS)
             answer.set_cookie(
-                DEVICE,
-                token,
-                httponly=True,
-                samesite="strict",
-                secure=secure,
-                max_age=DEVICE_DAYS * 86_400,
-                path="/api/v1/login",
-            )
+                DEVICE, token, int(DEVICE_DAYS * DAY),
+                path="/api/v1/login", secure=secure, httponly=True, samesite="strict",
+            )  # fmt: skip
 
 
 def _household(address: str) -> str:
-    """Return what an address is counted as.
-
-    Examples
-    --------
-    >>> _household("192.0.2.7"), _household("2001:db8::1:2:3") == _household("2001:db8::9")
-    ('192.0.2.7', True)
-    """
+    """Return what an address is counted as: one of version 6 as its household."""
     try:
         found = ip_address(address)
     except ValueError:

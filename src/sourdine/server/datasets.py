@@ -60,13 +60,9 @@ def read_columns(said: object) -> PublicColumns:
     {'age': {'bounds': [0, 120], 'step': 1}, 'sex': {'keys': ['f', 'm']}}
     """
     if not isinstance(said, Mapping) or not all(isinstance(c, Mapping) for c in said.values()):
-        raise ParameterTypeError(
-            "columns",
-            "be an object of objects, one for each column",
-            given(said),
-            "Write, for example, "
-            '{"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}.',
-        )
+        what = "be an object of objects, one for each column"
+        one = '{"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}'
+        raise ParameterTypeError("columns", what, given(said), f"Write, for example, {one}.")
     found: PublicColumns = {}
     for name, facts in said.items():
         try:
@@ -82,12 +78,8 @@ def read_columns(said: object) -> PublicColumns:
 def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     for known in facts:
         if known not in KNOWN:
-            raise ParameterError(
-                "columns",
-                f"hold only {', '.join(KNOWN)}",
-                f"{given(known)} of {given(name)}",
-                "Omit it.",
-            )
+            got = f"{given(known)} of {given(name)}"
+            raise ParameterError("columns", f"hold only {', '.join(KNOWN)}", got, "Omit it.")
     numbers = {key: facts[key] for key in ("bounds", "step") if facts.get(key) is not None}
     found: dict[str, Any] = {}
     if numbers:
@@ -104,14 +96,7 @@ def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
     """Return a question with what the owner says of its columns; or refuse it.
 
-    Parameters
-    ----------
-    asked
-        The question, as JSON holds it.
-    takes
-        The parameters that its statistic has.
-    columns
-        What the owner says.
+    ``asked`` is as JSON holds it, ``takes`` the parameters of its statistic.
     """
     said = dict(asked)
     if not columns:
@@ -129,13 +114,8 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
         said.setdefault("columns", list(columns))
     for name, value in own.items():
         if name in said and plain_parameter(said[name]) != value:
-            raise ParameterError(
-                name,
-                "be omitted, as the owner of the data has set it",
-                "",
-                f"Omit {{{name}}}.",
-                **{name: LEFT_OUT},
-            )
+            what, hint = "be omitted, as the owner of the data has set it", f"Omit {{{name}}}."
+            raise ParameterError(name, what, "", hint, **{name: LEFT_OUT})
     return {**said, **own}
 
 
@@ -153,9 +133,7 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     if not isinstance(column, str) or "of" in takes or of_rows:
         return {}
     facts = columns.get(column, {})
-    own: dict[str, Any] = {
-        name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
-    }
+    own = {name: x for name, x in facts.items() if name in ("bounds", "step") and name in takes}
     if isinstance(kinds.BINS.parse(said.get("bins")), (list, tuple)):
         own.pop("bounds", None)  # edges say it themselves
     if "categories" in takes and "keys" in facts and "bins" not in said:
@@ -181,10 +159,9 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
         x = kinds.NAMES.parse(said.get("x"))
         asked = [*(x if isinstance(x, (list, tuple)) else ()), said.get("y")]
     names = [name for name in asked if isinstance(name, str) and name in columns]
-    parts = {"bounds": "bounds", "steps": "step"}
     own = {
         many: {name: columns[name][one] for name in names if one in columns[name]}
-        for many, one in parts.items()
+        for many, one in (("bounds", "bounds"), ("steps", "step"))
     }
     return {many: values for many, values in own.items() if values}
 
@@ -204,8 +181,7 @@ def _of_statement(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, 
     if "bounds" in own and isinstance(typed, Mapping):  # of expressions, for example
         own["bounds"] = {**{c: x for c, x in typed.items() if c not in columns}, **own["bounds"]}
     listed = statement.listed is not None or "keys" in said
-    keys = {} if listed else _of_groups({"by": list(statement.by)}, columns)
-    return own | keys
+    return own if listed else own | _of_groups({"by": list(statement.by)}, columns)
 
 
 def require_listed(question: Statistic, columns: PublicColumns) -> None:
@@ -216,21 +192,14 @@ def require_listed(question: Statistic, columns: PublicColumns) -> None:
 
 
 def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
-    if column not in columns and parameter == "where":
-        raise ParameterError(
-            parameter,
-            f"name only the columns: {', '.join(columns)[:200]}",
-            given(column),
-            "Write a condition on these.",
-        )
-    if column not in columns:
-        raise ParameterError(
-            parameter,
-            f"be one of the columns: {', '.join(columns)[:200]}",
-            given(column),
-            f"Use {{{parameter}}}.",
-            **{parameter: next(iter(columns))},
-        )
+    if column in columns:
+        return
+    listed, first = ", ".join(columns)[:200], next(iter(columns))
+    if parameter == "where":
+        what, hint = f"name only the columns: {listed}", "Write a condition on these."
+        raise ParameterError(parameter, what, given(column), hint)
+    what, hint = f"be one of the columns: {listed}", f"Use {{{parameter}}}."
+    raise ParameterError(parameter, what, given(column), hint, **{parameter: first})
 
 
 def stored_columns(text: str) -> PublicColumns:
@@ -284,41 +253,23 @@ class Granting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 def registered(said: Registering) -> Dataset:
     """Return the data set that an owner describes, whose columns were looked for; or refuse it."""
     if said.epsilon is None and said.rho is None:
-        raise ParameterError(
-            "epsilon",
-            "be given: the total that all releases may cost together",
-            "",
-            "Use {epsilon}.",
-            epsilon=1,
-        )
-    total, decides = read_budget(
-        spelled(said.epsilon),
-        spelled(said.delta),
-        spelled(said.rho),
-        spelled(said.reserve),
-        converters.relation(said.relation),
-    )
+        what = "be given: the total that all releases may cost together"
+        raise ParameterError("epsilon", what, "", "Use {epsilon}.", epsilon=1)
+    epsilon, delta = spelled(said.epsilon), spelled(said.delta)
+    rho, reserve = spelled(said.rho), spelled(said.reserve)
+    between = converters.relation(said.relation)
+    total, decides = read_budget(epsilon, delta, rho, reserve, between)
     read = Reading.of(said.read)
     data, columns = opened(said.source, read.to_dict()), read_columns(said.columns)
     for name in (*columns, *filter(None, [said.unit])):
         data.resolve(name)
-    terms = Terms(
-        total=total,
-        filter=decides,
-        unit=said.unit,
-        rows=said.rows,
-        name=source_name(said.source),
-    )
+    name = source_name(said.source)
+    terms = Terms(total=total, filter=decides, unit=said.unit, rows=said.rows, name=name)
     return Dataset(
-        name=said.name,
-        terms=terms,
-        source=said.source,
-        columns=json.dumps(columns),
-        n_about=said.n,
-        read=json.dumps(read.to_dict()),
-        title=said.title.strip(),
+        name=said.name, terms=terms, source=said.source, columns=json.dumps(columns),
+        n_about=said.n, read=json.dumps(read.to_dict()), title=said.title.strip(),
         description=said.description.strip(),
-    )
+    )  # fmt: skip
 
 
 OPERATIONS = Operations()
@@ -337,16 +288,11 @@ def _summary(call: Incoming, dataset: Dataset) -> dict[str, Any]:
     account = call.state.store.datasets.ledger(dataset.name).account
     grant = call.state.store.grants.get(dataset.name, call.who.name)
     return {
-        "name": dataset.name,
-        "title": dataset.title,
-        "description": dataset.description,
-        "state": dataset.state,
-        "total": dataset.terms.told(),
-        "share": float(account.share),
-        "spent": account.used.to_dict(),
-        "remaining": account.remaining.to_dict(),
+        "name": dataset.name, "title": dataset.title, "description": dataset.description,
+        "state": dataset.state, "total": dataset.terms.told(), "share": float(account.share),
+        "spent": account.used.to_dict(), "remaining": account.remaining.to_dict(),
         "grant": None if grant is None else _grant(grant),
-    }
+    }  # fmt: skip
 
 
 def _grant(grant: Grant) -> dict[str, str]:
@@ -362,9 +308,8 @@ def _grant(grant: Grant) -> dict[str, str]:
 def register(call: Incoming) -> Response:
     """Register a data set on the server. Rows are never uploaded."""
     said: Registering = call.body(Registering)
-    source = require_below(said.source, call.state.settings.folder)
-    below = msgspec.structs.replace(said, source=source)
-    dataset = call.state.store.datasets.add(registered(below))
+    said.source = require_below(said.source, call.state.settings.folder)
+    dataset = call.state.store.datasets.add(registered(said))
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 
 
@@ -373,8 +318,7 @@ def file_columns(call: Incoming) -> Response:
     """List the columns of data on the server, before registering them."""
     said: Looking = call.body(Looking)
     source = require_below(said.source, call.state.settings.folder)
-    data = opened(source, Reading.of(said.read).to_dict())
-    found = column_types(data, source)
+    found = column_types(opened(source, Reading.of(said.read).to_dict()), source)
     return reply([{"name": name, "type": kind} for name, kind in found.items()])
 
 
@@ -384,23 +328,19 @@ def reading(call: Incoming) -> Response:
     dataset = call.dataset
     journal = call.state.store.datasets.journal(dataset.name)
     facts = {
-        **_summary(call, dataset),
-        "columns": stored_columns(dataset.columns),
-        "n": dataset.n_about,
-        "read": json.loads(dataset.read),
-        "opened": dataset.opened,
+        **_summary(call, dataset), "columns": stored_columns(dataset.columns), "n": dataset.n_about,
+        "read": json.loads(dataset.read), "opened": dataset.opened,
         "terms": terms_row(dataset.terms),
         "last": journal.look(lambda transaction: transaction.last(CHARGES)),
-    }
-    return reply(facts, headers=call.heads(dataset.name))
+    }  # fmt: skip
+    return call.reply(facts)
 
 
 @OPERATIONS.add("POST", "/datasets/{dataset}/close", roles=OWNER, gives="Dataset")
 def close(call: Incoming) -> Response:
     """Close a data set permanently."""
-    name = call.dataset.name
-    call.state.store.datasets.close(name)
-    return reply(_summary(call, call.dataset), headers=call.heads(name))
+    call.state.store.datasets.close(call.dataset.name)
+    return call.reply(_summary(call, call.dataset))
 
 
 @OPERATIONS.add("GET", "/datasets/{dataset}/grants", roles=("owner", "auditor"), gives="Grants")

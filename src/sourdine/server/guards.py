@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from starlette.responses import Response
 
 from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import (
@@ -27,7 +26,7 @@ from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.parameters.kinds import spelled
 from sourdine.server.datasets import Spelled  # noqa: TC001 - msgspec resolves it
 from sourdine.server.labels import labels_at, read_predictions
-from sourdine.server.releases import check_facts, lines_text
+from sourdine.server.releases import REPLAYED, checked_ledger, ledger_lines
 from sourdine.server.requests import (
     LONGEST_UPLOAD,
     NAME,
@@ -39,12 +38,15 @@ from sourdine.server.requests import (
 )
 from sourdine.server.sources import require_below
 from sourdine.server.store.base import Guard, KeyedRequest, fingerprint
-from sourdine.server.store.guards import guard_checked, guard_journal
+from sourdine.server.store.guards import guard_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from starlette.responses import Response
+
+    from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.server.requests import Incoming
     from sourdine.server.store.base import Submission, TeamGrant
@@ -59,7 +61,6 @@ if TYPE_CHECKING:
 
 
 OWNER = ("owner",)
-REPLAYED = "idempotent-replayed"
 MOST_SUBMISSIONS = 10**6
 Named = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTABLE)]
 
@@ -96,33 +97,21 @@ class Submitting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row]]]:
     """Return the guard that an owner describes, and the first lines of its ledger; or refuse it."""
-    held = GuardedHoldout(
-        labels_at(said.source, said.column),
-        loss=said.loss,
-        scale=spelled(said.scale),
-        classes=said.classes,
-        confidence=spelled(said.confidence),
-        dependence=_dependence(said),
-        error=spelled(said.error),
-    )
-    board = Leaderboard(held, "auto" if said.step is None else spelled(said.step))
-    secret = secrets.token_bytes(32)
-    guard = Guard(
-        name=said.name,
-        source=said.source,
-        column=said.column,
-        secret=secret.hex(),
-        text=said.text,
-    )
-    return guard, sealed_lines(board, secret)
-
-
-def _dependence(said: RegisteringGuard) -> Dependence | None:
     if said.blocks is not None and said.markov is not None:
         raise ParameterError("blocks", "not be combined with {markov}", "", "Use one of them.")
-    if said.blocks is not None:
-        return Blocks(said.blocks)
-    return None if said.markov is None else Markov(spelled(said.markov))
+    dependence: Dependence | None = None if said.blocks is None else Blocks(said.blocks)
+    if said.markov is not None:
+        dependence = Markov(spelled(said.markov))
+    held = GuardedHoldout(
+        labels_at(said.source, said.column), loss=said.loss, scale=spelled(said.scale),
+        classes=said.classes, confidence=spelled(said.confidence), dependence=dependence,
+        error=spelled(said.error),
+    )  # fmt: skip
+    board = Leaderboard(held, "auto" if said.step is None else spelled(said.step))
+    secret = secrets.token_bytes(32)
+    own = {name: getattr(said, name) for name in ("name", "source", "column", "text")}
+    guard = Guard(secret=secret.hex(), **own)
+    return guard, sealed_lines(board, secret)
 
 
 OPERATIONS = Operations()
@@ -140,13 +129,10 @@ def guards(call: Incoming) -> Response:
 def _facts(call: Incoming, guard: Guard) -> dict[str, Any]:
     grant = call.state.store.guards.grant(guard.name, call.who.name)
     return {
-        "name": guard.name,
-        "state": guard.state,
-        "text": guard.text,
-        "opened": guard.opened,
+        "name": guard.name, "state": guard.state, "text": guard.text, "opened": guard.opened,
         **call.state.store.guards.look(guard.name, _told),
         "grant": None if grant is None else _grant(grant),
-    }
+    }  # fmt: skip
 
 
 def _told(board: Leaderboard) -> dict[str, Any]:
@@ -156,20 +142,12 @@ def _told(board: Leaderboard) -> dict[str, Any]:
     fresh = TranscriptLedger(held.n, confidence=1 - ledger.beta, dependence=ledger.dependence)
     total, left = fresh.until(error, claims=False), held.until(error)
     return {
-        "n": held.n,
-        **ledger.turn(lambda turn: sealed_facts(turn.transaction)),
-        "error": error,
-        "confidence": float(1 - ledger.beta),
-        "dependence": ledger.dependence.facts(),
-        "step": float(board.step),
-        "bits": held.bits,
-        "total": asdict(total),
-        "remaining": asdict(left),
-        "share": 1 - left.bits / total.bits if total.bits else 1.0,
-        "bar": board.bar,
-        "teams": len(teams),
-        "submissions": sum(team.tries for team in teams),
-    }
+        "n": held.n, **ledger.turn(lambda turn: sealed_facts(turn.transaction)), "error": error,
+        "confidence": float(1 - ledger.beta), "dependence": ledger.dependence.facts(),
+        "step": float(board.step), "bits": held.bits, "total": asdict(total),
+        "remaining": asdict(left), "share": 1 - left.bits / total.bits if total.bits else 1.0,
+        "bar": board.bar, "teams": len(teams), "submissions": sum(team.tries for team in teams),
+    }  # fmt: skip
 
 
 def _grant(grant: TeamGrant) -> dict[str, Any]:
@@ -185,17 +163,15 @@ def _grant(grant: TeamGrant) -> dict[str, Any]:
 def register_guard(call: Incoming) -> Response:
     """Create a guard for labels on the server. Labels are never uploaded."""
     said: RegisteringGuard = call.body(RegisteringGuard)
-    source = require_below(said.source, call.state.settings.folder)
-    below = msgspec.structs.replace(said, source=source)
-    made = call.state.store.guards.add(*registered_guard(below))
+    said.source = require_below(said.source, call.state.settings.folder)
+    made = call.state.store.guards.add(*registered_guard(said))
     return reply(_facts(call, made), 201, {"location": f"/api/v1/guards/{made.name}"})
 
 
 @OPERATIONS.add("GET", "/guards/{guard}", gives="Guard")
 def guard(call: Incoming) -> Response:
     """Return the public facts, the spent and the remaining budget of a guard."""
-    found = call.guard
-    return reply(_facts(call, found), headers=call.heads(guard_journal(found.name)))
+    return call.reply(_facts(call, call.guard))
 
 
 @OPERATIONS.add("POST", "/guards/{guard}/close", roles=OWNER, gives="Guard")
@@ -247,9 +223,7 @@ def submit(call: Incoming) -> Callable[[], Response]:
 
     def answer() -> Response:
         stored = ask()
-        replayed = {REPLAYED: "false" if stored.fresh else "true"}
-        heads = {**call.heads(guard_journal(found.name)), **replayed}
-        return reply(_submission(stored), headers=heads)
+        return call.reply(_submission(stored), {REPLAYED: "false" if stored.fresh else "true"})
 
     return answer
 
@@ -283,15 +257,10 @@ def _asking(
 def _submission(stored: Submission) -> dict[str, Any]:
     standing = stored.standing
     return {
-        "number": stored.number,
-        "team": standing.name,
-        "told": stored.told,
-        "leads": bool(standing),
-        "score": None if standing.score is None else standing.score.to_dict(),
-        "bits": standing.bits,
-        "line": stored.line,
-        "head": stored.head,
-    }
+        "number": stored.number, "team": standing.name, "told": stored.told,
+        "leads": bool(standing), "score": _score(standing.score), "bits": standing.bits,
+        "line": stored.line, "head": stored.head,
+    }  # fmt: skip
 
 
 @OPERATIONS.add("GET", "/guards/{guard}/submissions", gives="Submissions")
@@ -300,16 +269,14 @@ def submissions(call: Incoming) -> Response:
     found = call.guard
     team = None if call.who.sees_all else call.who.name
     rows = call.state.store.guards.submissions(found.name, team)
-    heads = call.heads(guard_journal(found.name))
-    return reply({"submissions": [_submission(row) for row in rows]}, headers=heads)
+    return call.reply({"submissions": [_submission(row) for row in rows]})
 
 
 @OPERATIONS.add("GET", "/guards/{guard}/leaderboard", gives="Leaderboard")
 def leaderboard(call: Incoming) -> Response:
     """List all teams with their best scores and intervals."""
-    found = call.guard
-    told = call.state.store.guards.look(found.name, _board)
-    return reply({"guard": found.name, **told}, headers=call.heads(guard_journal(found.name)))
+    name = call.guard.name
+    return call.reply({"guard": name, **call.state.store.guards.look(name, _board)})
 
 
 def _board(board: Leaderboard) -> dict[str, Any]:
@@ -320,30 +287,26 @@ def _board(board: Leaderboard) -> dict[str, Any]:
         "bar": board.bar,
         "led": len(board.standings),
         "teams": [
-            {
-                "name": team.name,
-                "score": None if team.score is None else team.score.to_dict(),
-                "tries": team.tries,
-            }
+            {"name": team.name, "score": _score(team.score), "tries": team.tries}
             for team in board.teams
         ],
     }
 
 
+def _score(score: AdaptiveAnswer | None) -> dict[str, Any] | None:
+    return None if score is None else score.to_dict()
+
+
 @OPERATIONS.add("GET", "/guards/{guard}/ledger", roles=OVERSEERS, gives="application/x-ndjson")
 def guard_ledger(call: Incoming) -> Response:
     """Return every line of a guard's ledger with its hash. It contains no labels."""
-    name = call.guard.name
-    text = lines_text(call.state.store.guards.journal(name))
-    return Response(text, 200, call.heads(guard_journal(name)), "application/x-ndjson")
+    return ledger_lines(call, call.state.store.guards.journal(call.guard.name))
 
 
 @OPERATIONS.add("GET", "/guards/{guard}/check", roles=OVERSEERS, gives="Check")
 def check_guard(call: Incoming) -> Response:
     """Verify all bits, hashes and answers of a guard."""
-    name = call.guard.name
-    found = guard_checked(call.state.store.guards, name)
-    return reply(check_facts(found), headers=call.heads(guard_journal(name)))
+    return checked_ledger(call, guard_checked(call.state.store.guards, call.guard.name))
 
 
 # ---- The guard of the demo: who of some people in the public wages earns more than so much -------

@@ -31,21 +31,13 @@ MOST_LABELS = 1_000_000
 def labels_at(source: str, column: str | None) -> Labels:
     """Return the labels at a source, or refuse them; to the owner's eyes alone."""
     if ADDRESS.match(source) and not source.startswith("duckdb:"):
-        raise ParameterError(
-            "source",
-            "be a file, as the order of rows matters",
-            "a database",
-            "Use the path of a CSV or Parquet file.",
-        )
+        what = "be a file, as the order of rows matters"
+        hint = "Use the path of a CSV or Parquet file."
+        raise ParameterError("source", what, "a database", hint)
     frame = opened(source)
     if column is None and len(frame.columns) != 1:
-        raise ParameterError(
-            "column",
-            "be given if there are several",
-            "",
-            "Use {column} if the labels are named y.",
-            column="y",
-        )
+        hint = "Use {column} if the labels are named y."
+        raise ParameterError("column", "be given if there are several", "", hint, column="y")
     try:
         labels = Labels.read(frame if column is None else frame[column], "labels")
     except SourdineError as error:
@@ -60,13 +52,7 @@ def labels_at(source: str, column: str | None) -> Labels:
 
 
 class HeldLabels:
-    """The labels that a worker has read.
-
-    Parameters
-    ----------
-    store
-        Knows the guards, and the seal of each.
-    """
+    """The labels that a worker has read."""
 
     def __init__(self, store: ServerStore) -> None:
         self._store = store
@@ -89,28 +75,14 @@ class HeldLabels:
 
 
 def _moved(got: str) -> RefusedError:
-    return RefusedError(
-        409,
-        "the labels",
-        "be unchanged and readable",
-        got,
-        "Tell their owner; nothing was charged.",
-    )
+    hint = "Tell their owner; nothing was charged."
+    return RefusedError(409, "the labels", "be unchanged and readable", got, hint)
 
 
 def read_predictions(given: Sent, kind: str, n: int) -> Labels:
     r"""Return predictions that were sent as a list, or as a text with one a line.
 
     A text may be a file of one column; a line before those of the rows is its header.
-
-    Parameters
-    ----------
-    given
-        What was sent.
-    kind
-        Whether labels are numbers or texts.
-    n
-        How many labels there are.
 
     Examples
     --------
@@ -122,12 +94,9 @@ def read_predictions(given: Sent, kind: str, n: int) -> Labels:
     """  # noqa: E501
     rows = _lines(given, n) if isinstance(given, str) else given
     if len(rows) != n:
-        raise ParameterError(
-            "predictions",
-            f"hold a prediction for each of the {n} labels",
-            f"{len(rows)}",
-            "Predict all rows, in the same order.",
-        )
+        what = f"hold a prediction for each of the {n} labels"
+        hint = "Predict all rows, in the same order."
+        raise ParameterError("predictions", what, f"{len(rows)}", hint)
     if isinstance(given, str):
         return Labels.written(_cells(list(map(str, rows))), "predictions", kind)
     return Labels.read(rows, "predictions", kind)
@@ -148,18 +117,10 @@ def _cells(lines: Sequence[str]) -> list[str]:
         try:
             found = next(csv.reader([line]), [""]) if '"' in line or "," in line else [line]
         except csv.Error:
-            raise ParameterError(
-                "predictions",
-                "be valid CSV",
-                f"another text in row {number}",
-                "Close its quotes, and shorten it.",
-            ) from None
+            got, hint = f"another text in row {number}", "Close its quotes, and shorten it."
+            raise ParameterError("predictions", "be valid CSV", got, hint) from None
         if len(found) != 1:
-            raise ParameterError(
-                "predictions",
-                "hold one value per row",
-                f"{len(found)} in row {number}",
-                "Send only the column of the predictions.",
-            )
+            got, hint = f"{len(found)} in row {number}", "Send only the column of the predictions."
+            raise ParameterError("predictions", "hold one value per row", got, hint)
         cells += found
     return cells

@@ -30,20 +30,18 @@ COMPONENT = "#/components/schemas/{name}"
 WORDS = {"text/html", "text/plain", "application/x-ndjson", "application/octet-stream"}
 EXACT = {"type": "string", "description": "An exact number or fraction."}
 TEXT = {"type": "string"}
-WHOLE = {"type": "integer"}
+WHOLE, NUMBER, FLAG = {"type": "integer"}, {"type": "number"}, {"type": "boolean"}
+OBJECT = {"type": "object"}
+OBJECTS = {"type": "array", "items": OBJECT}
 MAKES = ("register", "register_guard", "make_token", "draft_survey", "add_person")
 """What answers with 201."""
 REFUSALS = {
-    "400": "missing key",
-    "401": "not authenticated",
-    "403": "wrong role, insufficient budget, or another origin",
-    "404": "not found, or no access",
-    "409": "the data source is unavailable",
-    "413": "request too long",
-    "415": "compressed, or not JSON",
-    "422": "invalid parameter, or a key used for another request",
+    "400": "missing key", "401": "not authenticated",
+    "403": "wrong role, insufficient budget, or another origin", "404": "not found, or no access",
+    "409": "the data source is unavailable", "413": "request too long",
+    "415": "compressed, or not JSON", "422": "invalid parameter, or a key used for another request",
     "429": "too many attempts",
-}
+}  # fmt: skip
 
 
 @cache
@@ -73,24 +71,27 @@ def document(operations: tuple[Operation, ...]) -> dict[str, Any]:
 def _operation(one: Operation, refs: dict[Any, Any]) -> dict[str, Any]:
     absent = "429" if one.roles else "403"
     kept = {status: text for status, text in REFUSALS.items() if status != absent}
+    refused = {
+        status: _content(text, "application/problem+json", _ref("Problem"))
+        for status, text in kept.items()
+    }
+    kind, shape = ("application/json", _ref(one.gives))
+    if one.gives in WORDS:
+        kind, shape = one.gives, TEXT
+    done = "201" if one.does.__name__ in MAKES else "200"
     found: dict[str, Any] = {
         "operationId": one.does.__name__,
         "summary": one.text,
         "parameters": _parameters(one),
-        "responses": {
-            "201" if one.does.__name__ in MAKES else "200": _content(one.gives, "done"),
-            **{status: _problem(text) for status, text in kept.items()},
-        },
+        "responses": {done: _content("done", kind, shape), **refused},
     }
     if one.roles:
         found["security"] = [{"token": []}]
         found["description"] = f"For: {', '.join(one.roles)}."
     if one.takes:
         shape = refs[one.takes] if one.takes in refs else _ref(one.takes)
-        found["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": shape}},
-        }
+        body = {"application/json": {"schema": shape}}
+        found["requestBody"] = {"required": True, "content": body}
     return found
 
 
@@ -113,16 +114,12 @@ def _ref(name: str) -> dict[str, str]:
     return {"$ref": COMPONENT.format(name=name)}
 
 
-def _content(gives: str, text: str) -> dict[str, Any]:
-    kind, shape = (gives, TEXT) if gives in WORDS else ("application/json", _ref(gives))
+def _list(of: str) -> dict[str, Any]:
+    return {"type": "array", "items": _ref(of)}
+
+
+def _content(text: str, kind: str, shape: dict[str, Any]) -> dict[str, Any]:
     return {"description": text, "content": {kind: {"schema": shape}}}
-
-
-def _problem(text: str) -> dict[str, Any]:
-    return {
-        "description": text,
-        "content": {"application/problem+json": {"schema": _ref("Problem")}},
-    }
 
 
 def _questions() -> dict[str, Any]:
@@ -130,20 +127,14 @@ def _questions() -> dict[str, Any]:
     whole = question.schema(QUESTIONS)
     found = {f"question-{kind}": _taken(facts) for kind, facts in whole["$defs"].items()}
     one = {"oneOf": [_ref(name) for name in found]}
+    listed = {**_list("Question"), "minItems": 1, "maxItems": MOST_QUESTIONS}
     several: dict[str, Any] = {
         "type": "object",
         "required": ["questions"],
-        "properties": {
-            "questions": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": MOST_QUESTIONS,
-                "items": _ref("Question"),
-            },
-        },
+        "properties": {"questions": listed},
         "additionalProperties": False,
     }
-    total = {"epsilon": {"type": "number"}, "delta": {"type": "number"}}
+    total = {"epsilon": NUMBER, "delta": NUMBER}
     planned = {**several, "properties": {**several["properties"], **total}}
     return {
         **found,
@@ -169,56 +160,46 @@ def _taken(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answers() -> dict[str, Any]:
-    problem = {"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}
     release = {"number": WHOLE, "count": WHOLE, "state": TEXT, "line": WHOLE, "head": TEXT}
+    told = {"number": WHOLE, "team": TEXT, "leads": FLAG, "bits": NUMBER}
+    answer: dict[str, Any] = {
+        "value": {}, "cost": _ref("Cost"), "mechanism": TEXT, "question": OBJECT, "drawn": OBJECT,
+        "caveats": {"type": "array", "items": TEXT},
+    }  # fmt: skip
     shapes: dict[str, dict[str, Any]] = {
-        "Problem": problem,
+        "Problem": {"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT},
         "Facts": {},
         "Person": {"name": TEXT, "role": TEXT},
         "FileColumn": {"name": TEXT, "type": {"type": ["string", "null"]}},
         "NewTokenMade": {"token": TEXT, "sha256": TEXT, "days": WHOLE},
         "Dataset": {
-            "name": TEXT,
-            "title": TEXT,
-            "description": TEXT,
-            "state": TEXT,
-            "total": TEXT,
-            "share": {"type": "number"},
+            **dict.fromkeys(("name", "title", "description", "state", "total"), TEXT),
+            "share": NUMBER,
         },
         "Grant": {"analyst": TEXT, "epsilon": EXACT, "spent": EXACT, "remaining": EXACT},
-        "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
-        "CanRelease": {"fits": {"type": "boolean"}, "reason": TEXT},
+        "Plan": {"epsilon": EXACT, "fits": FLAG},
+        "CanRelease": {"fits": FLAG, "reason": TEXT},
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
-        "Interval": {"confidence": {"type": "number"}, "ends": {"type": ["array", "object"]}},
-        "Release": {**release, "answers": {"type": "array", "items": _ref("Answer")}},
-        "History": {"charges": {"type": "array", "items": {"type": "object"}}},
+        "Interval": {"confidence": NUMBER, "ends": {"type": ["array", "object"]}},
+        "Release": {**release, "answers": _list("Answer")},
+        "History": {"charges": OBJECTS},
         "Survey": {"name": TEXT, "title": TEXT, "state": TEXT, "questions": WHOLE},
-        "SurveyCheck": {"document": {"type": "object"}, "problems": {"type": "array"}},
+        "SurveyCheck": {"document": OBJECT, "problems": {"type": "array"}},
         "SurveyResults": {"survey": TEXT, "state": TEXT, "people": WHOLE},
-        "Check": {"sound": {"type": "boolean"}, "line": WHOLE, "head": TEXT},
+        "Check": {"sound": FLAG, "line": WHOLE, "head": TEXT},
+        "Guard": {"name": TEXT, "state": TEXT, "n": WHOLE, "bits": NUMBER, "share": NUMBER},
+        "TeamGrant": {"team": TEXT, "submissions": WHOLE, "sent": WHOLE, "remaining": WHOLE},
+        "Submission": {**told, "line": WHOLE, "head": TEXT},
+        "Submissions": {"submissions": OBJECTS},
+        "Leaderboard": {"step": EXACT, "confidence": NUMBER, "teams": OBJECTS},
+        "Cost": {"epsilon": EXACT, "delta": EXACT, "relation": TEXT, "decimal": _ref("Decimal")},
+        "Decimal": {"epsilon": {"type": ["number", "null"]}, "delta": NUMBER},
     }
-    shapes |= _of_guards()
     lists = {
-        "Guards": "Guard",
-        "TeamGrants": "TeamGrant",
-        "Datasets": "Dataset",
-        "Grants": "Grant",
-        "Tokens": "Facts",
-        "People": "Person",
-        "FileColumns": "FileColumn",
-        "Surveys": "Survey",
-    }
-    decimal = {"epsilon": {"type": ["number", "null"]}, "delta": {"type": "number"}}
-    cost = {"epsilon": EXACT, "delta": EXACT, "relation": TEXT, "decimal": _ref("Decimal")}
-    shapes |= {"Cost": cost, "Decimal": decimal}
-    answer: dict[str, Any] = {
-        "value": {},
-        "cost": _ref("Cost"),
-        "mechanism": TEXT,
-        "question": {"type": "object"},
-        "drawn": {"type": "object"},
-        "caveats": {"type": "array", "items": TEXT},
-    }
+        "Guards": "Guard", "TeamGrants": "TeamGrant", "Datasets": "Dataset", "Grants": "Grant",
+        "Tokens": "Facts", "People": "Person", "FileColumns": "FileColumn", "Surveys": "Survey",
+    }  # fmt: skip
+    text = "The released value; the interval is omitted for values that are not numbers."
     return {
         **{
             name: {"type": "object", "required": list(shape), "properties": shape}
@@ -226,24 +207,11 @@ def _answers() -> dict[str, Any]:
         },
         "Answer": {
             "type": "object",
-            "description": "The released value; the interval is omitted for values that are not "
-            "numbers.",
+            "description": text,
             "required": list(answer),
             "properties": {**answer, "interval": _ref("Interval")},
         },
-        **{name: {"type": "array", "items": _ref(of)} for name, of in lists.items()},
-    }
-
-
-def _of_guards() -> dict[str, dict[str, Any]]:
-    number, many = {"type": "number"}, {"type": "array", "items": {"type": "object"}}
-    told = {"number": WHOLE, "team": TEXT, "leads": {"type": "boolean"}, "bits": number}
-    return {
-        "Guard": {"name": TEXT, "state": TEXT, "n": WHOLE, "bits": number, "share": number},
-        "TeamGrant": {"team": TEXT, "submissions": WHOLE, "sent": WHOLE, "remaining": WHOLE},
-        "Submission": {**told, "line": WHOLE, "head": TEXT},
-        "Submissions": {"submissions": many},
-        "Leaderboard": {"step": EXACT, "confidence": number, "teams": many},
+        **{name: _list(of) for name, of in lists.items()},
     }
 
 
@@ -270,15 +238,7 @@ OF_DELTA = ("gaussian",)
 
 
 def dataset_document(operations: tuple[Operation, ...], dataset: Dataset) -> dict[str, Any]:
-    """Return the description of what may be done with one data set.
-
-    Parameters
-    ----------
-    operations
-        All operations of the API.
-    dataset
-        The data set, whose owner named its columns.
-    """
+    """Return the description of what may be done with one data set, whose owner named columns."""
     whole = deepcopy(document(operations))
     below = f"{PREFIX}/datasets/{{dataset}}"
     paths = {path: facts for path, facts in whole["paths"].items() if path.startswith(below)}
@@ -351,6 +311,5 @@ def _narrowed(
 
 def _of(own: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     shape = {**own["of"]["additionalProperties"], "uniqueItems": True}
-    records = {"const": ["count"]}
-    asked = {**dict.fromkeys(columns, shape), "*": records}
+    asked = {**dict.fromkeys(columns, shape), "*": {"const": ["count"]}}
     return {**own["of"], "properties": asked, "additionalProperties": False}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from sourdine.server.auth import COOKIE, LoginAttempt, new_token, require_same_site
+from sourdine.server.auth import COOKIE, DAY, LoginAttempt, new_token, require_same_site
 from sourdine.server.requests import PRINTABLE, Operations, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, Person, fingerprint
 
@@ -103,15 +103,11 @@ def login(call: Incoming) -> Response:
         raise RefusedError(401, "the password", "Wrong name or password.", "", "Enter both again.")
     token = new_token(call.state.store, person.name, "session", days=SESSION_DAYS)
     answer = reply({"name": person.name, "role": person.role})
+    secure = call.state.settings.behind_proxy
     answer.set_cookie(
-        COOKIE,
-        token,
-        httponly=True,
-        samesite="strict",
-        secure=call.state.settings.behind_proxy,
-        max_age=int(SESSION_DAYS * 86_400),
+        COOKIE, token, int(SESSION_DAYS * DAY), secure=secure, httponly=True, samesite="strict"
     )
-    attempt.succeed(call.state.store, person.name, answer, secure=call.state.settings.behind_proxy)
+    attempt.succeed(call.state.store, person.name, answer, secure=secure)
     return answer
 
 
@@ -143,13 +139,8 @@ def make_token(call: Incoming) -> Response:
     A token that was made by another would outlive it: its end, and its revocation.
     """
     if call.who.token.kind != "session":
-        raise RefusedError(
-            403,
-            "the request",
-            "come from a logged-in user",
-            "a token",
-            "Log in with your password to create a token.",
-        )
+        hint = "Log in with your password to create a token."
+        raise RefusedError(403, "the request", "come from a logged-in user", "a token", hint)
     said: NewToken = call.body(NewToken) if call.data else NewToken()
     token = new_token(call.state.store, call.who.name, "api", days=said.days, label=said.label)
     return reply({"token": token, "sha256": fingerprint(token), "days": said.days}, 201)
@@ -165,10 +156,5 @@ def revoke(call: Incoming) -> Response:
 
 
 def _facts(token: Token) -> dict[str, object]:
-    return {
-        "sha256": token.sha256,
-        "kind": token.kind,
-        "label": token.label,
-        "until": token.until,
-        "holds": not token.revoked and token.until > time(),
-    }
+    facts = {name: getattr(token, name) for name in ("sha256", "kind", "label", "until")}
+    return {**facts, "holds": not token.revoked and token.until > time()}

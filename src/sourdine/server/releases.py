@@ -6,7 +6,7 @@ import json
 import re
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from starlette.responses import Response
@@ -26,9 +26,9 @@ from sourdine.server.requests import (
     OVERSEERS,
     Operations,
     checked_key,
-    reply,
     require_small,
     require_small_answer,
+    whole_number,
 )
 from sourdine.server.store.base import KeyedRequest, NotGrantedError, fingerprint
 from sourdine.server.store.checks import checked
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from sourdine.central import Statistic
     from sourdine.plan import Plan, Planner
-    from sourdine.plan.plans import Plans
     from sourdine.questions import Statistics
     from sourdine.server.requests import Incoming
     from sourdine.server.store.base import Dataset, StoredRelease
     from sourdine.server.store.checks import DatasetCheck
     from sourdine.session import Session
+    from sourdine.session.session import Admission
     from sourdine.storage.journal import TableJournal
 
 
@@ -58,14 +58,7 @@ FILES = ("lookup", "tables")
 """Parameters that name files."""
 
 
-class _OfQuestion(Protocol):
-    """A plan, or whether a question could be asked."""
-
-    @property
-    def question(self) -> Statistic: ...
-
-
-R = TypeVar("R", bound=_OfQuestion)
+R = TypeVar("R", bound="Plan | Admission")
 
 
 def listed(body: object) -> Sequence[Mapping[str, Any]]:
@@ -73,12 +66,8 @@ def listed(body: object) -> Sequence[Mapping[str, Any]]:
     if isinstance(body, dict) and isinstance(body.get("questions"), list):
         found = body["questions"]
         if not 0 < len(found) <= MOST_QUESTIONS:
-            raise ParameterError(
-                "questions",
-                f"hold 1 to {MOST_QUESTIONS} questions",
-                f"{len(found)}",
-                "Split the request.",
-            )
+            what = f"hold 1 to {MOST_QUESTIONS} questions"
+            raise ParameterError("questions", what, f"{len(found)}", "Split the request.")
         return [single(one) for one in found]
     return [single(body)]
 
@@ -94,17 +83,7 @@ def single(body: object) -> Mapping[str, Any]:
 
 
 def asked_of(interface: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) -> R:
-    """Return what an interface of a session makes of a question about a data set.
-
-    Parameters
-    ----------
-    interface
-        What plans it, or says whether it could be asked.
-    asked
-        The question, as JSON holds it.
-    dataset
-        What it is about.
-    """
+    """Return what an interface of a session makes of a question about a data set."""
     name = asked.get("statistic")
     cls = QUESTIONS.get(str(name))
     ask: Callable[..., R] | None = None if cls is None else getattr(interface, cls.kind, None)
@@ -128,33 +107,23 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
     """
     for name in FILES:
         if said.get(name):
-            raise ParameterError(
-                name,
-                "be omitted on a server, which opens no files that a question names",
-                "",
-                f"Omit {{{name}}}, and ask the owner to add the columns to the data.",
-                **{name: LEFT_OUT},
-            )
+            what = "be omitted on a server, which opens no files that a question names"
+            hint = f"Omit {{{name}}}, and ask the owner to add the columns to the data."
+            raise ParameterError(name, what, "", hint, **{name: LEFT_OUT})
     for name in cls.unlisted:
         if name in said:
-            raise ParameterTypeError(
-                name,
-                f"{cls.kind}() got an unexpected keyword argument {name!r}.",
-                "",
-                f"Omit {{{name}}}.",
-                **{name: LEFT_OUT},
-            )
+            what = f"{cls.kind}() got an unexpected keyword argument {name!r}."
+            raise ParameterTypeError(name, what, "", f"Omit {{{name}}}.", **{name: LEFT_OUT})
 
 
 def _asked(ask: Callable[..., R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
-    about = dataset.n_about
     try:
         return ask(**said)
     except SourdineError as error:
         counted = {"n", "per_person", "weights"} & said.keys()  # of people, or the sum of weights
-        if error.name != "n" or about is None or counted or "n" not in takes:
+        if error.name != "n" or dataset.n_about is None or counted or "n" not in takes:
             raise
-    return ask(**{**said, "n": about})
+    return ask(**said, n=dataset.n_about)
 
 
 # ---- Plans: what an error costs, what an epsilon buys, and the curve of one against the other ----
@@ -175,11 +144,13 @@ def plan(call: Incoming) -> Response:
     session, body = call.state.session(dataset), call.body()
     planner = session.plan
     plans = [_planned(planner, asked, dataset, body) for asked in listed(body)]
-    heads = call.heads(dataset.name)
     if "questions" not in body:
-        return reply(_facts(plans[0], dataset, session), headers=heads)
+        return call.reply(_facts(plans[0], dataset, session))
     whole = planner.together(plans, epsilon=body.get("epsilon"), delta=body.get("delta"))
-    return reply(_together(whole, dataset, session), headers=heads)
+    facts = {"epsilon": str(whole.epsilon), "fits": whole.fits}
+    if whole.delta:
+        facts |= {name: whole.to_dict()[name] for name in ("delta", "certified")}
+    return call.reply({**facts, "plans": [_facts(one, dataset, session) for one in whole]})
 
 
 def _planned(
@@ -195,24 +166,12 @@ def _planned(
 
 def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
     return {
-        "question": plan.question.to_dict(),
-        "confidence": float(plan.confidence),
-        "epsilon": str(plan.epsilon),
-        "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
-        "target": plain_parameter(plan.target),
-        "ranks": plan.ranks,
-        "fits": plan.fits,
-        "remaining": session.remaining.to_dict(),
-        "mechanism": str(plan.question.estimator),
+        "question": plan.question.to_dict(), "confidence": float(plan.confidence),
+        "epsilon": str(plan.epsilon), "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
+        "target": plain_parameter(plan.target), "ranks": plan.ranks, "fits": plan.fits,
+        "remaining": session.remaining.to_dict(), "mechanism": str(plan.question.estimator),
         "text": plan.name,
-    }
-
-
-def _together(whole: Plans, dataset: Dataset, session: Session) -> dict[str, Any]:
-    facts = {"epsilon": str(whole.epsilon), "fits": whole.fits}
-    if whole.delta:
-        facts |= {name: whole.to_dict()[name] for name in ("delta", "certified")}
-    return {**facts, "plans": [_facts(one, dataset, session) for one in whole]}
+    }  # fmt: skip
 
 
 def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
@@ -249,7 +208,7 @@ def can_release(call: Incoming) -> Response:
         "question": found.question.to_dict(),
         "target": plain_parameter(found.question.target),
     }
-    return reply(facts, headers=call.heads(dataset.name))
+    return call.reply(facts)
 
 
 @OPERATIONS.add("POST", "/datasets/{dataset}/curve", takes="PlanRequest", gives="Curve")
@@ -259,27 +218,22 @@ def curve(call: Incoming) -> Response:
     session, asked = call.state.session(dataset), single(call.body())
     said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
     key = f"{dataset.name} {json.dumps(said, sort_keys=True)}"
-    points = call.state.curve(key)
-    if points is None:
-        points = _points(session, said, dataset)
-        call.state.keep_curve(key, points)
-    facts = {"points": points, "remaining": session.remaining.to_dict()}
-    return reply(facts, headers=call.heads(dataset.name))
+    points = call.state.curve(key, lambda: _points(session, said, dataset))
+    return call.reply({"points": points, "remaining": session.remaining.to_dict()})
 
 
 def _points(session: Session, said: Mapping[str, Any], dataset: Dataset) -> list[list[Any]]:
     planned = asked_of(session.plan, {**said, "epsilon": 1}, dataset)
     width = Fraction(MOST - LEAST, POINTS - 1)
-    epsilons = [Fraction(f"{10 ** float(LEAST + i * width):.4g}") for i in range(POINTS)]
-    return [[str(e), plain_parameter(_or_none(planned, e, dataset))] for e in epsilons]
-
-
-def _or_none(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
-    """Return the error at an epsilon; None where the question cannot be asked with it."""
-    try:
-        return _error(plan, epsilon, dataset)
-    except SourdineError:
-        return None
+    points: list[list[Any]] = []
+    for i in range(POINTS):
+        epsilon = Fraction(f"{10 ** float(LEAST + i * width):.4g}")
+        try:
+            error = _error(planned, epsilon, dataset)
+        except SourdineError:  # the question cannot be asked with it
+            error = None
+        points.append([str(epsilon), plain_parameter(error)])
+    return points
 
 
 # ---- Releases: charged once under a key, and answered with what is stored ------------------------
@@ -315,21 +269,15 @@ def release(call: Incoming) -> Callable[[], Response]:
 
     def answer() -> Response:
         stored = settle()
-        heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
-        return reply(_stored(stored), headers=heads)
+        return call.reply(_stored(stored), {REPLAYED: "false" if stored.fresh else "true"})
 
     return answer
 
 
 def _stored(stored: StoredRelease) -> dict[str, Any]:
-    return {
-        "number": stored.number,
-        "count": stored.count,
-        "state": stored.state,
-        "line": stored.line,
-        "head": stored.head,
-        "answers": [msgspec.Raw(with_derived(answer).encode()) for answer in stored.answers],
-    }
+    facts = {name: getattr(stored, name) for name in ("number", "count", "state", "line", "head")}
+    answers = [msgspec.Raw(with_derived(answer).encode()) for answer in stored.answers]
+    return {**facts, "answers": answers}
 
 
 def with_derived(answer: str) -> str:
@@ -341,13 +289,6 @@ def with_derived(answer: str) -> str:
     return json_text({**facts, **Release.from_dict(facts).derived()})
 
 
-def _with_decimals(answer: str) -> str:
-    """Return a stored answer as JSON with the decimals of its cost; no interval is computed."""
-    facts = json.loads(answer)
-    decimal = Guarantee.from_dict(facts["cost"]).decimal
-    return json_text({**facts, "cost": {**facts["cost"], "decimal": decimal}})
-
-
 @OPERATIONS.add("GET", "/datasets/{dataset}/releases", gives="History", query=("after", "most"))
 def history(call: Incoming) -> Response:
     """List all charges, with the answers to your own."""
@@ -357,8 +298,7 @@ def history(call: Incoming) -> Response:
     rows = call.state.store.datasets.charges(dataset.name, after, most)
     found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
     of = {one.number + i: (one, i) for one in found for i in range(one.count)}
-    charges = [_line(call, row, of.get(row["number"])) for row in rows]
-    return reply({"charges": charges}, headers=call.heads(dataset.name))
+    return call.reply({"charges": [_line(call, row, of.get(row["number"])) for row in rows]})
 
 
 def _line(
@@ -369,9 +309,11 @@ def _line(
         return {**row, "analyst": None, "state": "unknown", "answer": None}
     stored, i = found
     own = call.who.sees_all or stored.request.analyst == call.who.name
-    answer = (
-        msgspec.Raw(_with_decimals(stored.answers[i]).encode()) if own and stored.answers else None
-    )
+    answer = json.loads(stored.answers[i]) if own and stored.answers else None
+    if answer is not None:  # with the decimals of its cost; no interval is computed
+        decimal = Guarantee.from_dict(answer["cost"]).decimal
+        answer["cost"] = {**answer["cost"], "decimal": decimal}
+        answer = msgspec.Raw(json_text(answer).encode())
     return {**row, "analyst": stored.request.analyst, "state": stored.state, "answer": answer}
 
 
@@ -379,28 +321,22 @@ def _line(
 def one_release(call: Incoming) -> Response:
     """Return one request and its answers."""
     dataset = call.dataset
-    text = call.path["number"]
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 15 else 0
+    number = whole_number(call.path["number"])
     found = call.state.store.releases.of(dataset.name, after=number - 1, most=1) if number else []
-    if not found or found[0].number != number:
-        raise _none()
-    if not (call.who.sees_all or found[0].request.analyst == call.who.name):
-        raise _none()
-    return reply(_stored(found[0]), headers=call.heads(dataset.name))
+    seen = [one for one in found if call.who.sees_all or one.request.analyst == call.who.name]
+    if not seen or seen[0].number != number:
+        raise NotGrantedError("No such release, or no access to it. See the history.")
+    return call.reply(_stored(seen[0]))
 
 
 def first_number(call: Incoming, text: str) -> str:
     """Return the first number of the request to which a charge belongs; none if there is none."""
-    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+    number, of = whole_number(text), call.state.store.releases.of
+    if number is None:
         return "none"
-    number, of = int(text), call.state.store.releases.of
     near = of(call.dataset.name, after=max(number - MOST_QUESTIONS, 0), most=MOST_QUESTIONS)
     first = (one.number for one in near if one.number <= number < one.number + one.count)
     return str(next(first, "none"))
-
-
-def _none() -> NotGrantedError:
-    return NotGrantedError("No such release, or no access to it. See the history.")
 
 
 # ---- For owners and auditors: the ledger line by line, its check, and the report to be filed -----
@@ -416,9 +352,12 @@ def ledger(call: Incoming) -> Response:
     The head of a line is the BLAKE2b of 16 bytes of the head before it and of the line as compact
     JSON of ASCII, so anybody can follow the chain.
     """
-    dataset = call.dataset
-    text = lines_text(call.state.store.datasets.journal(dataset.name))
-    return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
+    return ledger_lines(call, call.state.store.datasets.journal(call.dataset.name))
+
+
+def ledger_lines(call: Incoming, journal: TableJournal) -> Response:
+    """Answer with all lines of the ledger in the path."""
+    return Response(lines_text(journal), 200, call.heads, "application/x-ndjson")
 
 
 def lines_text(journal: TableJournal) -> str:
@@ -434,21 +373,13 @@ def lines_text(journal: TableJournal) -> str:
 @OPERATIONS.add("GET", "/datasets/{dataset}/check", roles=OVERSEERS, gives="Check")
 def check(call: Incoming) -> Response:
     """Verify all sums, hashes and answers."""
-    dataset = call.dataset
-    found = checked(call.state.store.datasets, dataset.name)
-    return reply(check_facts(found), headers=call.heads(dataset.name))
+    return checked_ledger(call, checked(call.state.store.datasets, call.dataset.name))
 
 
-def check_facts(found: DatasetCheck) -> dict[str, Any]:
-    """Return what was found in a ledger, as JSON knows it."""
-    return {
-        "sound": bool(found),
-        "charges": found.charges,
-        "answers": found.answers,
-        "line": found.line,
-        "head": found.head,
-        "problems": list(found.problems),
-    }
+def checked_ledger(call: Incoming, found: DatasetCheck) -> Response:
+    """Answer with what was found in the ledger in the path."""
+    names = ("charges", "answers", "line", "head", "problems")
+    return call.reply({"sound": bool(found), **{name: getattr(found, name) for name in names}})
 
 
 @OPERATIONS.add(
@@ -464,5 +395,5 @@ def report(call: Incoming) -> Response:
     filed = FiledReport.of(call.state.store.datasets.ledger(dataset.name), about)
     write = {"html": filed.to_html, "md": filed.to_markdown, "json": filed.to_json}[ending]
     name = f'attachment; filename="{dataset.name}.{ending}"'
-    headers = {**call.heads(dataset.name), "content-disposition": name}
+    headers = {**call.heads, "content-disposition": name}
     return Response(write(), 200, headers, FORMATS[ending])

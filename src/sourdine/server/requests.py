@@ -11,7 +11,7 @@ from fractions import Fraction
 from http import HTTPStatus
 from math import prod
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 from starlette.responses import Response
@@ -29,6 +29,7 @@ from sourdine.errors import (
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import parameters
 from sourdine.server.store.base import KeyReusedError, NotGrantedError
+from sourdine.server.store.guards import guard_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,14 +61,7 @@ MEDIA = "application/problem+json"
 class RefusedError(ParameterError):
     """A request that is refused before anything is asked.
 
-    Parameters
-    ----------
-    status
-        The status of the answer.
-    name, must, got, hint
-        As every error has them.
-    wait
-        Seconds after which it may be sent again; None where that changes nothing.
+    ``wait`` is after how many seconds it may be sent again; None where that changes nothing.
     """
 
     def __init__(
@@ -95,26 +89,16 @@ class JsonWording(PythonWording):
         return f"{json.dumps(name)}: {json.dumps(plain, ensure_ascii=False)}"
 
 
-KINDS: tuple[tuple[type[SourdineError], int, str], ...] = (
+KINDS: tuple[tuple[type[SourdineError] | tuple[type[SourdineError], ...], int, str], ...] = (
     (NotGrantedError, 404, "unknown"),
     (KeyReusedError, 422, "key-reused"),
     (BudgetExceededError, 403, "budget"),
-    (ParameterError, 422, "parameter"),
-    (ParameterTypeError, 422, "parameter"),
-    (MissingFileError, 422, "parameter"),
-    (ExistingFileError, 422, "parameter"),
+    ((ParameterError, ParameterTypeError, MissingFileError, ExistingFileError), 422, "parameter"),
 )
 OWN = {
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not-found",
-    405: "method-not-allowed",
-    409: "conflict",
-    413: "too-long",
-    415: "unsupported",
-    429: "too-often",
-    503: "unavailable",
-}
+    401: "unauthorized", 403: "forbidden", 404: "not-found", 405: "method-not-allowed",
+    409: "conflict", 413: "too-long", 415: "unsupported", 429: "too-often", 503: "unavailable",
+}  # fmt: skip
 """What is wrong with a request itself, by the status of the answer."""
 WORDS = JsonWording()
 
@@ -134,37 +118,23 @@ def problem(error: Exception) -> Response:
 
 def unforeseen() -> Response:
     """Return the answer to whatever should not be: always the same."""
-    return _response(
-        500,
-        {
-            "type": "urn:sourdine:unforeseen",
-            "title": "Unforeseen",
-            "status": 500,
-            "detail": "Something went wrong. Send the same request again, under the same key.",
-        },
-    )
+    detail = "Something went wrong. Send the same request again, under the same key."
+    return _response(500, "unforeseen", {"detail": detail})
 
 
 def _said(error: SourdineError, status: int, kind: str) -> Response:
     facts = error.to_dict()
     parts = {name: facts[name] for name in ("error", "name", "must", "got", "hint", "tries")}
-    known = "ParameterError" if isinstance(error, ParameterError) else facts["error"]
-    return _response(
-        status,
-        {
-            "type": f"urn:sourdine:{kind}",
-            "title": kind.replace("-", " ").capitalize(),
-            "status": status,
-            "detail": error.said(WORDS),
-            **parts,
-            "error": known,
-        },
-    )
+    if isinstance(error, ParameterError):
+        parts["error"] = "ParameterError"
+    return _response(status, kind, {"detail": error.said(WORDS), **parts})
 
 
-def _response(status: int, facts: dict[str, Any]) -> Response:
+def _response(status: int, kind: str, facts: dict[str, Any]) -> Response:
+    title = kind.replace("-", " ").capitalize()
+    whole = {"type": f"urn:sourdine:{kind}", "title": title, "status": status, **facts}
     headers = {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
-    return Response(msgspec.json.encode(facts), status, headers, MEDIA)
+    return Response(msgspec.json.encode(whole), status, headers, MEDIA)
 
 
 # ---- What a request may be at most: bytes, letters, numbers, quantiles, bins, groups -------------
@@ -205,22 +175,12 @@ async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
     async for chunk in request.stream():
         data += chunk
         if len(data) > longest:
-            raise RefusedError(
-                413,
-                "the body",
-                f"be at most {longest} bytes",
-                "",
-                "Rows are never uploaded: ask about data that the server reads.",
-            )
+            hint = "Rows are never uploaded: ask about data that the server reads."
+            raise RefusedError(413, "the body", f"be at most {longest} bytes", "", hint)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if data and kind != "application/json":
-        raise RefusedError(
-            415,
-            "the body",
-            "be JSON",
-            "another content type",
-            "Send Content-Type: application/json.",
-        )
+        hint = "Send Content-Type: application/json."
+        raise RefusedError(415, "the body", "be JSON", "another content type", hint)
     return bytes(data)
 
 
@@ -230,60 +190,43 @@ def decoded(data: bytes, shape: Any = Any) -> Any:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, ValueError) as error:
         said = str(error)[:200] if isinstance(error, msgspec.ValidationError) else ""
-        raise ParameterError(
-            "the body", "be JSON as described by the API", said, "Write an object."
-        ) from None
+        what = "be JSON as described by the API"
+        raise ParameterError("the body", what, said, "Write an object.") from None
 
 
 def checked_key(key: str | None) -> str:
     """Return the key of a request, or refuse it."""
     if key is None or KEY.fullmatch(key) is None:
-        raise RefusedError(
-            400,
-            "Idempotency-Key",
-            "be 16 to 200 visible characters without blanks",
-            "" if key is None else f"{len(key)} characters",
-            "Send a random key, such as a UUID, and the same one when repeating a request.",
-        )
+        what = "be 16 to 200 visible characters without blanks"
+        got = "" if key is None else f"{len(key)} characters"
+        hint = "Send a random key, such as a UUID, and the same one when repeating a request."
+        raise RefusedError(400, "Idempotency-Key", what, got, hint)
     return key
 
 
-def require_small(asked: Any) -> None:
-    """Refuse texts, numbers and nesting that are too large."""
-    _require_shallow(asked, DEEPEST)
+def whole_number(text: str) -> int | None:
+    """Return the number that a text of at most 15 digits spells; None for other texts."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
 
 
 def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
-    """Refuse a question whose answer would take a worker too long.
-
-    Parameters
-    ----------
-    cls
-        The statistic.
-    said
-        Its parameters, with those that the owner of the data says.
-    """
+    """Refuse a question whose answer would take a worker too long; ``said`` is all of it."""
     sizes = {
         p.name: SIZES[p.name](p.kind.parse(said[p.name]))
         for p in parameters(cls)
         if p.name in SIZES and said.get(p.name) is not None
     }
-    most = {"q": MOST_QUANTILES, "bins": MOST_BINS}
+    most = {"q": (MOST_QUANTILES, "orders"), "bins": (MOST_BINS, "bins")}
     for name, size in sizes.items():
-        limit = most.get(name, MOST_NUMBERS)
+        limit, what = most.get(name, (MOST_NUMBERS, "entries"))
         if size > limit:
-            what = {"q": "orders", "bins": "bins"}.get(name, "entries")
-            raise ParameterError(
-                name, f"have at most {limit} {what}", f"{size:.6g}", "Ask for fewer."
-            )
+            must = f"have at most {limit} {what}"
+            raise ParameterError(name, must, f"{size:.6g}", "Ask for fewer.")
     each = QUANTILE if cls.kind in ("quantiles", "quantile", "median") else 1
     if prod(sizes.values()) * each > MOST_NUMBERS:
-        raise ParameterError(
-            "the answer",
-            f"hold at most {MOST_NUMBERS // each} numbers in all groups together",
-            f"{prod(sizes.values()):.6g}",
-            "Ask for fewer groups, or split the request.",
-        )
+        what = f"hold at most {MOST_NUMBERS // each} numbers in all groups together"
+        hint = "Ask for fewer groups, or split the request."
+        raise ParameterError("the answer", what, f"{prod(sizes.values()):.6g}", hint)
 
 
 def _many(parsed: Any) -> int:
@@ -295,16 +238,6 @@ def _bins(parsed: Any) -> int:
     if isinstance(parsed, (list, tuple)):
         return max(len(parsed) - 1, 1)
     return int(parsed) if _is_number(parsed) and abs(parsed) <= LARGEST else 1
-
-
-def _combinations(keys: Any) -> int:
-    """Return how many groups there are: of values by column, all combinations."""
-    return prod(map(_many, keys.values())) if isinstance(keys, dict) else _many(keys)
-
-
-def _words(of: Any) -> int:
-    """Return how many statistics there are, of all columns together."""
-    return sum(map(_many, of.values())) if isinstance(of, dict) else 1
 
 
 def _selected(statement: Any) -> int:
@@ -323,41 +256,31 @@ SIZES: dict[str, Callable[[Any], int]] = {
     "q": _many,
     "bins": _bins,
     "categories": _many,
-    "keys": _combinations,
+    "keys": lambda keys: prod(map(_many, keys.values())) if isinstance(keys, dict) else _many(keys),
     "strata_keys": _many,
     "columns": _many,
     "kinds": _many,
-    "of": _words,
+    "of": lambda of: sum(map(_many, of.values())) if isinstance(of, dict) else 1,
     "statement": _selected,
 }
 """The parameters that say how many numbers an answer has, and how many each of them says."""
 
 
-def _require_shallow(part: Any, depth: int) -> None:
-    if isinstance(part, (dict, list)) and depth == 0:
-        raise ParameterError("the question", "not be nested so deeply", "", "Write an object.")
-    if isinstance(part, dict):
-        for name, value in part.items():
-            _require_shallow(name, depth - 1)
-            _require_shallow(value, depth - 1)
-    elif isinstance(part, list):
-        for value in part:
-            _require_shallow(value, depth - 1)
+def require_small(part: Any, depth: int = DEEPEST) -> None:
+    """Refuse texts, numbers and nesting that are too large."""
+    if isinstance(part, (dict, list)):
+        if depth == 0:
+            raise ParameterError("the question", "not be nested so deeply", "", "Write an object.")
+        values = part.values() if isinstance(part, dict) else ()
+        for inner in (*part, *values):
+            require_small(inner, depth - 1)
     elif isinstance(part, str):
         if len(part) > LONGEST_TEXT or not part.isprintable() or not _is_usual_text(part):
-            raise ParameterError(
-                "a text",
-                f"have at most {LONGEST_TEXT} printable characters, or be an ordinary number",
-                "",
-                "Shorten it.",
-            )
+            what = f"have at most {LONGEST_TEXT} printable characters, or be an ordinary number"
+            raise ParameterError("a text", what, "", "Shorten it.")
     elif isinstance(part, (int, float)) and not _is_usual(part):
-        raise ParameterError(
-            "a number",
-            "be 0, or between 1e-30 and 1e30 in magnitude",
-            "",
-            "Use a smaller one.",
-        )
+        what = "be 0, or between 1e-30 and 1e30 in magnitude"
+        raise ParameterError("a number", what, "", "Use a smaller one.")
 
 
 def _is_usual_text(text: str) -> bool:
@@ -389,25 +312,13 @@ EVERYBODY = ("owner", "analyst", "auditor")
 OVERSEERS = ("owner", "auditor")
 LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
 """Headers: how far a ledger has got, and the check of a line that a client remembers."""
-MOST_LINES = 10**15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A request that was read, of somebody who is known.
+    """A request that was read: what the worker holds, who asks it, and its parts.
 
-    Parameters
-    ----------
-    state
-        What the worker holds.
-    caller
-        Who asks; None where anybody may.
-    path, query, headers, cookies
-        Their parts by name.
-    data
-        The body.
-    address
-        Where it comes from; empty where nobody asks.
+    ``caller`` is None where anybody may ask; ``data`` is the body.
     """
 
     state: ServerState
@@ -418,6 +329,15 @@ class Incoming:
     cookies: Mapping[str, str] = field(default_factory=dict)
     data: bytes = b""
     address: str = ""
+
+    @classmethod
+    def of(cls, request: Request, caller: Caller | None, data: bytes, address: str = "") -> Self:
+        """Return a request of somebody, of which the body was read."""
+        return cls(
+            state=request.app.state.server, caller=caller, data=data, address=address,
+            path=request.path_params, query=request.query_params, headers=request.headers,
+            cookies=request.cookies,
+        )  # fmt: skip
 
     @property
     def who(self) -> Caller:
@@ -441,23 +361,28 @@ class Incoming:
 
     def number(self, name: str, default: int, most: int) -> int:
         """Return a whole number of the query."""
-        text = self.query.get(name, str(default))
-        if not text.isascii() or not text.isdecimal() or len(text) > 15 or int(text) > most:
-            raise ParameterError(
-                "the query",
-                f"have a whole number of at most {most} as {name}",
-                "",
-                "Omit it.",
-            )
-        return int(text)
+        found = whole_number(self.query.get(name, str(default)))
+        if found is None or found > most:
+            what = f"have a whole number of at most {most} as {name}"
+            raise ParameterError("the query", what, "", "Omit it.")
+        return found
 
-    def heads(self, dataset: str) -> dict[str, str]:
-        """Return headers that say how far a ledger has got; a client refuses to go back."""
-        found = self.state.store.datasets.head(dataset)
+    def reply(self, facts: Any, headers: Mapping[str, str] | None = None) -> Response:
+        """Return an answer of JSON that says how far the ledger in the path has got."""
+        return reply(facts, headers={**self.heads, **(headers or {})})
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """Headers that say how far the ledger in the path has got; a client refuses to go back.
+
+        An operation looks at `dataset` or `guard` before: who may not see it hears no line of it.
+        """
+        head, path = self.state.store.datasets.head, self.path
+        ledger = path["dataset"] if "dataset" in path else guard_journal(path["guard"])
+        found, seen = head(ledger), whole_number(self.headers.get(LINE, ""))
         heads = {LINE: str(found[0]), HEAD: found[1]} if found else {}
-        seen = self.headers.get(LINE, "")
-        if seen.isascii() and seen.isdecimal() and len(seen) <= 15:
-            known = self.state.store.datasets.head(dataset, int(seen))
+        if seen is not None:
+            known = head(ledger, seen)
             heads[SEEN] = known[1] if known else "none"
         return heads
 
@@ -469,27 +394,11 @@ Does = TypeVar("Does", bound="Callable[[Incoming], Response | Callable[[], Respo
 class Operation:
     """A route: what it does, who may use it, and what OpenAPI says of it.
 
-    Parameters
-    ----------
-    method, path
-        The path is below ``/api/v1``.
-    does
-        From a request to an answer; it runs in a thread. What was drawn from data is stored, and
-        leaves, on a tick: then it returns a function, which is called on that tick.
-    text
-        What it does, in a sentence.
-    roles
-        Who may use it; nobody need be known if it is empty.
-    takes
-        The type of its body, or the name of a schema; None if it has none.
-    gives
-        The name of the schema of its answer, or a type of content that is not JSON.
-    keyed
-        Whether it needs an ``Idempotency-Key``.
-    query
-        The names of whole numbers and words in its query.
-    longest
-        How many bytes its body may have.
+    ``does`` makes an answer of a request, in a thread. What was drawn from data is stored, and
+    leaves, on a tick: then it returns a function, which is called on that tick. Without ``roles``
+    nobody need be known. ``takes`` is the type of its body, or the name of a schema; ``gives`` the
+    schema of its answer, or a type of content that is not JSON. A ``keyed`` one needs an
+    ``Idempotency-Key``; ``query`` names whole numbers and words, ``longest`` the bytes of a body.
     """
 
     method: str
@@ -529,11 +438,7 @@ class Operations(list[Operation]):
         return registered
 
 
-def reply(
-    facts: Any,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
+def reply(facts: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer of JSON."""
     return Response(msgspec.json.encode(facts), status, headers, "application/json")
 
@@ -573,12 +478,11 @@ class OpenedOnce(Generic[T]):
             Another thread is still opening it: 503, to be sent again.
         """
         with self._lock:
-            found = self._found.get(name)
-            mine = found is None
-            if found is None:
-                found = self._found[name] = Future()
-        if not mine:
-            return self._awaited(found)
+            known = self._found.get(name)
+            found: Future[T] = known or Future()
+            self._found[name] = found
+        if known is not None:
+            return self._awaited(known)
         try:
             found.set_result(open_it())
         except BaseException as error:
@@ -594,11 +498,7 @@ class OpenedOnce(Generic[T]):
         except TimeoutError:
             if found.done():  # it is what opening raised
                 raise
+            hint = "Send the same request again in a moment; nothing was charged."
             raise RefusedError(
-                503,
-                "the data",
-                "The data are being opened.",
-                "",
-                "Send the same request again in a moment; nothing was charged.",
-                wait=5,
+                503, "the data", "The data are being opened.", "", hint, wait=5
             ) from None

@@ -18,7 +18,7 @@ from sourdine.server.guards import add_demo_guard
 from sourdine.server.sources import WAGES
 from sourdine.server.store.base import Person, SurveyEntry
 from sourdine.server.store.store import ServerStore
-from sourdine.server.surveys import Draft, OpenSurveys
+from sourdine.server.surveys import OpenSurveys, examined_at
 from sourdine.survey.demo import simulated
 from sourdine.survey.document import SKELETON, parsed
 from sourdine.survey.serving import TimedProtocol, bound_socket
@@ -50,23 +50,9 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; then finish what is under way.
 
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    host, port
-        Where it listens; port 0 takes a free one.
-    workers
-        How many processes answer.
-    say
-        Told where it listens.
-    listening
-        Given the address before anybody is answered.
-
-    Raises
-    ------
-    SourdineError
-        The store cannot be opened, is behind its witness, or the port cannot be listened on.
+    Port 0 takes a free one. ``say`` is told where the server listens, ``listening`` before anybody
+    is answered. A store that cannot be opened, or is behind its witness, and a port that cannot be
+    listened on raise a `SourdineError`.
     """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
@@ -75,22 +61,11 @@ def serve(
     settings.tell_workers()
     bound = bound_socket(host, port)
     config = uvicorn.Config(
-        "sourdine.server.app:worker",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=settings.behind_proxy,
-        timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=30,
-        h11_max_incomplete_event_size=16_384,
-        http=TimedProtocol,
-        ws="none",
-    )
+        "sourdine.server.app:worker", factory=True, host=host, port=port, workers=workers,
+        log_level="warning", access_log=False, server_header=False, date_header=False,
+        proxy_headers=settings.behind_proxy, timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=30, h11_max_incomplete_event_size=16_384, http=TimedProtocol, ws="none",
+    )  # fmt: skip
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{bound.getsockname()[1]}"
     listening(url)
@@ -108,13 +83,7 @@ def serve(
 
 @contextmanager
 def serving(settings: ServerSettings) -> Iterator[str]:
-    """Serve in a thread of this process while a block runs; yield the address, on this machine.
-
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    """
+    """Serve in a thread of this process while a block runs; yield the address, on this machine."""
     import uvicorn
 
     from sourdine.server.app import build
@@ -149,13 +118,7 @@ INVENTED = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPerson:
-    """Somebody of the demo, who may be known to everybody.
-
-    Parameters
-    ----------
-    name, password
-        To log in with.
-    """
+    """Somebody of the demo, who may be known to everybody."""
 
     name: str
     password: str
@@ -163,8 +126,7 @@ class DemoPerson:
 
 def add_person(store: ServerStore, name: str, role: Role, password: str) -> Person:
     """Write somebody down, with the hash of a password."""
-    hashed = Passwords().hash(password)
-    return store.people.add(Person(name=name, role=role, password=hashed))
+    return store.people.add(Person(name=name, role=role, password=Passwords().hash(password)))
 
 
 def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
@@ -186,20 +148,10 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
 def open_sample(address: str, url: str) -> str:
     """Open a survey in a demo's store, which invented people have answered.
 
-    Parameters
-    ----------
-    address
-        The store.
-    url
-        Where the server is.
-
-    Returns
-    -------
-    str
-        The address of its page.
+    ``url`` is where the server is; the address of the survey's page comes back.
     """
     document = parsed(SKELETON) | {"epsilon": 2, "method": "sample"}
-    survey = Draft(document=document).examined(url).survey
+    survey = examined_at(document, url).survey
     if survey is None:
         raise LookupError("a sample that cannot be read")
     store = ServerStore.open(address)

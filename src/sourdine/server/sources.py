@@ -35,13 +35,6 @@ PATTERN = re.compile(r"[*?\[\]{}]")
 def opened(source: str, read: Mapping[str, Any] | None = None) -> Frame:
     """Return the data at a source, or refuse it in words that repeat nothing of it.
 
-    Parameters
-    ----------
-    source
-        A path or an address.
-    read
-        How texts are read.
-
     Examples
     --------
     >>> len(opened("sourdine:wages"))
@@ -80,30 +73,20 @@ def require_below(source: str, folder: str | None) -> str:
     """Return a file or a folder by its true path, if it lies below a folder, or refuse it.
 
     What a link leads to is looked at, also of files in a folder. Everything else is as if it were
-    not there.
-
-    Parameters
-    ----------
-    source
-        What an owner typed.
-    folder
-        Below which owners may name data; None where they may not.
+    not there. Without a folder owners may name no data.
     """
     if folder is None:
         from sourdine.server.requests import RefusedError
 
-        raise RefusedError(
-            403,
-            "the server",
-            "be started with a folder in which owners may register data",
-            "",
-            "Run sourdine serve --folder with its path; or sourdine serve add-data, or add-guard.",
-        )
+        what = "be started with a folder in which owners may register data"
+        hint = "sourdine serve --folder with its path; or sourdine serve add-data, or add-guard."
+        raise RefusedError(403, "the server", what, "", f"Run {hint}")
     if source == WAGES:
         return source
     found, root = DATABASE.fullmatch(source), Path(folder).resolve()
-    duckdb = found is not None and found["kind"] == "duckdb"
-    path = unquote(found["where"]).removeprefix("/") if found is not None and duckdb else source
+    if found is not None and found["kind"] != "duckdb":
+        found = None
+    path = source if found is None else unquote(found["where"]).removeprefix("/")
     path, sheet = split_sheet(path)
     if ADDRESS.match(path) or PATTERN.search(path):
         raise _not_there()
@@ -114,8 +97,8 @@ def require_below(source: str, folder: str | None) -> str:
             raise _not_there()
     except (OSError, RuntimeError, ValueError):
         raise _not_there() from None
-    part = found["table"] if found is not None and duckdb else sheet
-    where = f"duckdb:///{quote(str(true))}" if duckdb else str(true)  # it is unquoted again
+    part = sheet if found is None else found["table"]
+    where = str(true) if found is None else f"duckdb:///{quote(str(true))}"  # it is unquoted again
     return where if part is None else f"{where}#{part}"
 
 
@@ -127,9 +110,5 @@ def _is_there(path: str) -> bool:
 
 
 def _not_there() -> ParameterError:
-    return ParameterError(
-        "source",
-        "name readable data on the server",
-        "",
-        "Use another path; the address of a database ends in # and the name of a table.",
-    )
+    hint = "Use another path; the address of a database ends in # and the name of a table."
+    return ParameterError("source", "name readable data on the server", "", hint)

@@ -36,7 +36,7 @@ from sourdine.session import Session
 from sourdine.storage.journal import now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from sourdine.server.auth import Caller
     from sourdine.server.requests import Incoming
@@ -80,8 +80,8 @@ class Metrics:
     --------
     >>> metrics = Metrics()
     >>> metrics.count("GET", "/api/v1/datasets", 200, 0.02)
-    >>> print(metrics.text([("wages", {"epsilon": 0.75})]).splitlines()[-1])
-    sourdine_remaining{dataset="wages",kind="epsilon"} 0.75
+    >>> print(metrics.text({"wages": 0.75}).splitlines()[-1])
+    sourdine_remaining{dataset="wages",kind="share"} 0.75
     """
 
     def __init__(self) -> None:
@@ -97,43 +97,29 @@ class Metrics:
             self._buckets[route][bisect_left(EDGES, seconds)] += 1
             self._seconds[route] += seconds
 
-    def text(self, remaining: Iterable[tuple[str, Mapping[str, float]]]) -> str:
-        """Return everything in the text format of Prometheus.
-
-        Parameters
-        ----------
-        remaining
-            What is left of each data set, by kind.
-        """
+    def text(self, remaining: Mapping[str, float]) -> str:
+        """Return everything, and the share that remains of data sets, as Prometheus reads it."""
         worker = os.getpid()
         with self._lock:
             lines = ["# TYPE sourdine_requests_total counter"]
             for (method, route, status), number in sorted(self._requests.items()):
                 labels = f'worker="{worker}",method="{method}",route="{route}",status="{status}"'
                 lines.append(f"sourdine_requests_total{{{labels}}} {number}")
-            lines.append("# TYPE sourdine_request_seconds histogram")
+            name = "sourdine_request_seconds"
+            lines.append(f"# TYPE {name} histogram")
+            edges = [*(f"{edge:g}" for edge in EDGES), "+Inf"]
             for route, buckets in sorted(self._buckets.items()):
-                lines += self._histogram(route, buckets, worker)
+                labels, sums = f'worker="{worker}",route="{route}"', list(accumulate(buckets))
+                for edge, number in zip(edges, sums, strict=True):
+                    lines.append(f'{name}_bucket{{{labels},le="{edge}"}} {number}')
+                lines.append(f"{name}_sum{{{labels}}} {self._seconds[route]:.6f}")
+                lines.append(f"{name}_count{{{labels}}} {sums[-1]}")
         lines.append("# TYPE sourdine_remaining gauge")
         lines += [
-            f'sourdine_remaining{{dataset="{name}",kind="{kind}"}} {value:g}'
-            for name, kinds in remaining
-            for kind, value in kinds.items()
+            f'sourdine_remaining{{dataset="{name}",kind="share"}} {share:g}'
+            for name, share in remaining.items()
         ]
         return "\n".join(lines) + "\n"
-
-    def _histogram(self, route: str, buckets: list[int], worker: int) -> list[str]:
-        labels = f'worker="{worker}",route="{route}"'
-        sums = list(accumulate(buckets))
-        edges = [*(f"{edge:g}" for edge in EDGES), "+Inf"]
-        return [
-            *(
-                f'sourdine_request_seconds_bucket{{{labels},le="{edge}"}} {number}'
-                for edge, number in zip(edges, sums, strict=True)
-            ),
-            f"sourdine_request_seconds_sum{{{labels}}} {self._seconds[route]:.6f}",
-            f"sourdine_request_seconds_count{{{labels}}} {sums[-1]}",
-        ]
 
 
 # ---- For whoever runs the server: whether it is well, and what it counts -------------------------
@@ -165,13 +151,10 @@ def openapi(call: Incoming) -> Response:
 def metrics(call: Incoming) -> Response:
     """Return metrics in the format of Prometheus."""
     datasets = call.state.store.datasets
-    left = [
-        (one.name, {"share": 1 - float(datasets.ledger(one.name).account.share)})
-        for one in datasets.all()
-    ]
-    return Response(
-        call.state.metrics.text(left), 200, media_type="text/plain; version=0.0.4; charset=utf-8"
-    )
+    names = (one.name for one in datasets.all())
+    left = {name: 1 - float(datasets.ledger(name).account.share) for name in names}
+    kind = "text/plain; version=0.0.4; charset=utf-8"
+    return Response(call.state.metrics.text(left), 200, media_type=kind)
 
 
 # ---- What a server is started with, told to its workers through the environment ------------------
@@ -228,15 +211,7 @@ MOST_CURVES = 512
 
 
 class ServerState:
-    """The store, the sessions, what was counted: one for each worker.
-
-    Parameters
-    ----------
-    settings
-        How the server runs.
-    operations
-        All operations of the API, which it describes.
-    """
+    """The store, the sessions, what was counted: one for each worker."""
 
     def __init__(self, settings: ServerSettings, operations: tuple[Operation, ...] = ()) -> None:
         self.settings, self.operations = settings, operations
@@ -251,17 +226,17 @@ class ServerState:
     def visible(self, name: str, caller: Caller) -> Dataset:
         """Return a data set that somebody may see; who may not hears that there is none."""
         found = self.store.datasets.get(name) if NAME.fullmatch(name) else None
-        if found is None or not (caller.sees_all or self.store.grants.get(name, caller.name)):
-            raise NotGrantedError(
-                "No such data set, or no access to it. Ask its owner for a grant."
-            )
+        granted = self.store.grants.get
+        if found is None or not (caller.sees_all or granted(name, caller.name)):
+            raise NotGrantedError.of("data set")
         return found
 
     def visible_guard(self, name: str, caller: Caller) -> Guard:
         """Return a guard that somebody may see; who may not hears that there is none."""
         found = self.store.guards.get(name) if NAME.fullmatch(name) else None
-        if found is None or not (caller.sees_all or self.store.guards.grant(name, caller.name)):
-            raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
+        granted = self.store.guards.grant
+        if found is None or not (caller.sees_all or granted(name, caller.name)):
+            raise NotGrantedError.of("guard")
         return found
 
     def session(self, dataset: Dataset) -> Session:
@@ -277,25 +252,21 @@ class ServerState:
                 data = data.only(*listed, *filter(None, [dataset.terms.unit]))
             return Session(data, ledger=ledger, name=dataset.terms.name)
         except (SourdineError, OSError):
-            raise RefusedError(
-                409,
-                "the data set",
-                "be readable where its owner registered it",
-                "",
-                "Tell its owner; nothing was charged.",
-            ) from None
+            what = "be readable where its owner registered it"
+            hint = "Tell its owner; nothing was charged."
+            raise RefusedError(409, "the data set", what, "", hint) from None
 
-    def curve(self, key: str) -> Any:
-        """Return a curve that was computed before; None if it was not."""
+    def curve(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return a curve that was computed before, or compute it; the oldest are forgotten."""
         with self._lock:
-            return self._curves.get(key)
-
-    def keep_curve(self, key: str, curve: Any) -> None:
-        """Keep a curve; of too many, the oldest is forgotten."""
-        with self._lock:
-            self._curves[key] = curve
-            if len(self._curves) > MOST_CURVES:
-                self._curves.popitem(last=False)
+            found = self._curves.get(key)
+        if found is None:
+            found = compute()
+            with self._lock:
+                self._curves[key] = found
+                if len(self._curves) > MOST_CURVES:
+                    self._curves.popitem(last=False)
+        return found
 
     def close(self) -> None:
         """Count what surveys accepted, and let go of the store."""

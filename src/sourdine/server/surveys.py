@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from sourdine.local.table.columns import Attribute
     from sourdine.server.requests import Incoming
     from sourdine.server.store.store import ServerStore
     from sourdine.storage.database import Address
@@ -56,13 +55,7 @@ ENDING = ".surveys"
 
 
 class OpenSurveys:
-    """The surveys of a server that people answer, or answered.
-
-    Parameters
-    ----------
-    store
-        What knows of them.
-    """
+    """The surveys of a server that people answer, or answered."""
 
     def __init__(self, store: ServerStore) -> None:
         self._store, self._lock = store, Lock()
@@ -73,16 +66,7 @@ class OpenSurveys:
     ) -> tuple[SurveyEntry, list[str]]:
         """Freeze a draft, and let people answer; return it with its tickets.
 
-        Parameters
-        ----------
-        entry
-            The draft.
-        survey
-            What is asked.
-        tickets
-            How many one-time codes to make; 0 lets anybody answer.
-        public
-            Whether anybody may see results.
+        ``tickets`` is how many one-time codes to make; 0 lets anybody answer.
         """
         if entry.state != "draft":
             raise ParameterError("survey", "be a draft", entry.state, "Create another survey.")
@@ -90,19 +74,13 @@ class OpenSurveys:
         made, codes = SurveyStore.create(self._place(part), survey, tickets=tickets)
         made.close()
         frozen = SurveyEntry(
-            name=entry.name,
-            document=dumps(survey.facts(), sort_keys=True),
-            store=part,
-            public=public,
-            state="open",
-            page=sha256(page(survey)).hexdigest(),
-        )
+            name=entry.name, document=dumps(survey.facts(), sort_keys=True), store=part,
+            public=public, state="open", page=sha256(page(survey)).hexdigest(),
+        )  # fmt: skip
         return self._store.surveys.change(frozen), codes
 
     def close(self, entry: SurveyEntry) -> SurveyEntry:
         """Close a survey for good: what was accepted is counted, nothing more is."""
-        if entry.state == "draft":
-            raise ParameterError("survey", "be open", "a draft", "Open it first.")
         with self.kept(entry) as store:
             store.end()
         return self._store.surveys.change(replace(entry, state="closed"))
@@ -110,6 +88,8 @@ class OpenSurveys:
     @contextmanager
     def kept(self, entry: SurveyEntry) -> Iterator[SurveyStore]:
         """Yield the store of a survey, in which everything is counted that was accepted."""
+        if entry.state == "draft":
+            raise ParameterError("survey", "be open", "a draft", "Open it first.")
         store = self._opened(entry)
         try:
             store.fold()
@@ -121,13 +101,8 @@ class OpenSurveys:
         try:
             return SurveyStore(self._place(entry.store))
         except (SourdineError, OSError):
-            raise RefusedError(
-                409,
-                "the survey",
-                "be readable where it was opened",
-                "",
-                "Tell its owner.",
-            ) from None
+            what = "be readable where it was opened"
+            raise RefusedError(409, "the survey", what, "", "Tell its owner.") from None
 
     def collector(self, name: str) -> Collector | None:
         """Return what answers for a survey in this worker; None if there is no such survey."""
@@ -212,54 +187,33 @@ class SurveyChecking(Drafting, kw_only=True):
     n: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST_PEOPLE)] = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What an owner wrote.
-
-    Parameters
-    ----------
-    document
-        The keys of a survey.toml.
-    """
-
-    document: Mapping[str, Any]
-
-    def examined(self, url: str) -> Examination:
-        """Return the survey, sent to a server; or everything that is wrong with it."""
-        name = self.document.get("name")
-        facts = {**self.document, "send_to": f"{url}{COLLECTED}/{name}/reports"}
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            facts["send_to"] = f"{url}{COLLECTED}/survey/reports"
-        found = examined(facts)
-        more = (*found.problems, *_too_much(name, found))
-        small = more == found.problems
-        return Examination(
-            survey=found.survey if small else None,
-            problems=more,
-            sketch=found.sketch if small else None,
-        )
+def examined_at(document: Mapping[str, Any], url: str) -> Examination:
+    """Return the survey of a draft, sent to a server; or everything that is wrong with it."""
+    name = document.get("name")
+    known = name if isinstance(name, str) and NAME.fullmatch(name) else "survey"
+    found = examined({**document, "send_to": f"{url}{COLLECTED}/{known}/reports"})
+    more = _too_much(name, found)
+    if not more:
+        return found
+    return Examination(survey=None, problems=(*found.problems, *more), sketch=None)
 
 
-def drafted(said: Drafting) -> Draft:
-    """Return the draft of a request, or refuse it."""
+def drafted(said: Drafting) -> Mapping[str, Any]:
+    """Return the draft of a request, with the keys of a survey.toml, or refuse it."""
     if (said.document is None) == (said.toml is None):
         raise ParameterError("the body", "hold either document or toml", "", "Send one of them.")
     if said.toml is not None:
-        found = json.loads(json.dumps(parsed(said.toml), default=str))
-        return Draft(document=found)
-    return Draft(document=said.document or {})
+        found: dict[str, Any] = json.loads(json.dumps(parsed(said.toml), default=str))
+        return found
+    return said.document or {}
 
 
-def required_name(draft: Draft) -> str:
+def required_name(draft: Mapping[str, Any]) -> str:
     """Return the survey's name, by which it is kept; or refuse the draft."""
-    name = draft.document.get("name")
+    name = draft.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise ParameterError(
-            "name",
-            f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens",
-            "",
-            "Choose a short one, such as commute.",
-        )
+        what = f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens"
+        raise ParameterError("name", what, "", "Choose a short one, such as commute.")
     return name
 
 
@@ -270,15 +224,7 @@ def origin(call: Incoming) -> str:
 
 
 def consequence(found: Examination, n: int) -> dict[str, Any]:
-    """Return what a survey costs who answers, and what so many people will tell.
-
-    Parameters
-    ----------
-    found
-        The survey, or what there is of it.
-    n
-        How many people answer.
-    """
+    """Return what a survey, or what there is of it, costs who answers, and what n people tell."""
     told: dict[str, Any] = {
         "problems": wrongs(found),
         "fingerprint": found.survey and found.survey.fingerprint,
@@ -291,13 +237,10 @@ def consequence(found: Examination, n: int) -> dict[str, Any]:
     told["cost"] = {"sure": sure(schema.epsilon), "means": meaning(schema.epsilon)}
     plan = precision(schema, n).to_dict()
     for name, line in plan["questions"].items():
-        line["coarse"] = line["half"] > COARSE * _span(schema.columns[name])
+        column = schema.columns[name]
+        span = float(column.grid.upper - column.grid.lower) if isinstance(column, Number) else 1.0
+        line["coarse"] = line["half"] > COARSE * span
     return {**told, "plan": plan}
-
-
-def _span(column: Attribute) -> float:
-    """Return how far answers can be apart; of a share, 1."""
-    return float(column.grid.upper - column.grid.lower) if isinstance(column, Number) else 1.0
 
 
 def wrongs(found: Examination) -> list[dict[str, str]]:
@@ -308,23 +251,20 @@ def wrongs(found: Examination) -> list[dict[str, str]]:
     ]
 
 
-def _too_much(name: object, found: Examination) -> Iterator[FieldProblem]:
-    """Yield what a server cannot open."""
-    schema = found.survey and found.survey.schema
+def _too_much(name: object, found: Examination) -> list[FieldProblem]:
+    """Return what a server cannot open."""
+    schema, most = found.survey and found.survey.schema, f"have at most {LONGEST_NAME} characters"
+    errors = []
     if schema and schema.rounds and not schema.turn:
-        rounds = ParameterError(
-            "round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1
-        )
-        yield FieldProblem(field="round", error=rounds)
+        what = f"be from 1 to {schema.rounds}"
+        errors.append(ParameterError("round", what, "", "Use {round}.", round=1))
     if isinstance(name, str) and len(name) > LONGEST_NAME:
-        long = ParameterError(
-            "name", f"have at most {LONGEST_NAME} characters", str(len(name)), "Shorten it."
-        )
-        yield FieldProblem(field="name", error=long)
+        errors.append(ParameterError("name", most, str(len(name)), "Shorten it."))
     asked = len(found.sketch.questions) if found.sketch else 0
     if asked > MOST_QUESTIONS:
-        many = ParameterError("questions", f"be at most {MOST_QUESTIONS}", str(asked), "Ask fewer.")
-        yield FieldProblem(field="questions", error=many)
+        what = f"be at most {MOST_QUESTIONS}"
+        errors.append(ParameterError("questions", what, str(asked), "Ask fewer."))
+    return [FieldProblem(field=error.name, error=error) for error in errors]
 
 
 # ---- Surveys: drafted, examined, opened to anybody, watched, closed, taken home ------------------
@@ -374,14 +314,10 @@ def _facts(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
     if entry.state == "draft":
         return facts
     return {
-        **facts,
-        "epsilon": str(document["epsilon"]),
-        **_counted(call, entry),
-        "public": entry.public,
-        "address": document["send_to"].removesuffix("reports"),
-        "fingerprint": Survey.from_facts(document, frozen=True).fingerprint,
-        "page": entry.page,
-    }
+        **facts, "epsilon": str(document["epsilon"]), **_counted(call, entry),
+        "public": entry.public, "address": document["send_to"].removesuffix("reports"),
+        "fingerprint": Survey.from_facts(document, frozen=True).fingerprint, "page": entry.page,
+    }  # fmt: skip
 
 
 def _counted(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
@@ -411,7 +347,7 @@ def surveys(call: Incoming) -> Response:
 def draft_survey(call: Incoming) -> Response:
     """Create a draft, and return its problems."""
     draft = drafted(call.body(Drafting))
-    entry = SurveyEntry(name=required_name(draft), document=json.dumps(draft.document))
+    entry = SurveyEntry(name=required_name(draft), document=json.dumps(draft))
     call.state.store.surveys.add(entry)
     headers = {"location": f"/api/v1/surveys/{entry.name}"}
     return reply(_drafted(call, entry, draft), 201, headers)
@@ -422,15 +358,15 @@ def check_survey(call: Incoming) -> Response:
     """Return the problems, the cost and the expected accuracy of a survey."""
     said: SurveyChecking = call.body(SurveyChecking)
     draft = drafted(said)
-    found = consequence(draft.examined(origin(call)), said.n)
-    return reply({"document": draft.document, **found})
+    found = consequence(examined_at(draft, origin(call)), said.n)
+    return reply({"document": draft, **found})
 
 
 @OPERATIONS.add("GET", ONE, gives="Survey")
 def read_survey(call: Incoming) -> Response:
     """Return a survey."""
     entry = entry_of(call)
-    return reply(_drafted(call, entry, Draft(document=json.loads(entry.document))))
+    return reply(_drafted(call, entry, json.loads(entry.document)))
 
 
 @OPERATIONS.add("PUT", ONE, roles=OWNER, takes=Drafting, gives="Survey")
@@ -439,15 +375,15 @@ def change_survey(call: Incoming) -> Response:
     entry, draft = entry_of(call), drafted(call.body(Drafting))
     if required_name(draft) != entry.name:
         raise ParameterError("name", "not change", "", "Create another survey.")
-    new = SurveyEntry(name=entry.name, document=json.dumps(draft.document))
+    new = SurveyEntry(name=entry.name, document=json.dumps(draft))
     return reply(_drafted(call, call.state.store.surveys.change(new), draft))
 
 
-def _drafted(call: Incoming, entry: SurveyEntry, draft: Draft) -> dict[str, Any]:
-    facts = {**_facts(call, entry), "document": draft.document}
+def _drafted(call: Incoming, entry: SurveyEntry, draft: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {**_facts(call, entry), "document": draft}
     if entry.state != "draft":
         return facts
-    return {**facts, "problems": wrongs(draft.examined(origin(call)))}
+    return {**facts, "problems": wrongs(examined_at(draft, origin(call)))}
 
 
 @OPERATIONS.add("DELETE", ONE, roles=OWNER)
@@ -463,8 +399,12 @@ def open_survey(call: Incoming) -> Response:
     """Open a draft for answers. Tickets, if any, are returned only once."""
     entry = entry_of(call)
     said: Opening = call.body(Opening) if call.data else Opening()
-    url = origin(call) if said.address is None else _origin(said.address)
-    found = Draft(document=json.loads(entry.document)).examined(url)
+    url = origin(call) if said.address is None else said.address.rstrip("/")
+    if said.address is not None and not ORIGIN.fullmatch(url):  # collectors are at the root
+        what = "be https:// and the host of this server, without a path"
+        hint = 'Use an address such as "https://statistics.example".'
+        raise ParameterError("address", what, repr(said.address), hint)
+    found = examined_at(json.loads(entry.document), url)
     if found.survey is None:
         raise found.problems[0].refusal()
     opened, codes = call.state.surveys.open(
@@ -473,19 +413,6 @@ def open_survey(call: Incoming) -> Response:
     facts = _facts(call, opened)
     links = [f"{facts['address']}#ticket={code}" for code in codes]
     return reply({**facts, "links": links})
-
-
-def _origin(address: str) -> str:
-    """Return the address of a server; collectors are at its root, so it has no path."""
-    url = address.rstrip("/")
-    if not ORIGIN.fullmatch(url):
-        raise ParameterError(
-            "address",
-            "be https:// and the host of this server, without a path",
-            repr(address),
-            'Use an address such as "https://statistics.example".',
-        )
-    return url
 
 
 @OPERATIONS.add("POST", f"{ONE}/close", roles=OWNER, gives="Survey")
@@ -498,8 +425,6 @@ def close_survey(call: Incoming) -> Response:
 def survey_results(call: Incoming) -> Response:
     """Return the results of questions with at least 50 answers."""
     entry = entry_of(call)
-    if entry.state == "draft":
-        raise ParameterError("survey", "be open", "a draft", "Open it first.")
     with call.state.surveys.kept(entry) as kept:
         return reply(results(kept).to_dict())
 
@@ -508,8 +433,6 @@ def survey_results(call: Incoming) -> Response:
 def survey_aggregator(call: Incoming) -> Response:
     """Return all counts as an aggregate file."""
     entry = entry_of(call)
-    if entry.state == "draft":
-        raise ParameterError("survey", "be open", "a draft", "Open it first.")
     with call.state.surveys.kept(entry) as kept, TemporaryDirectory() as folder:
         path = Path(folder, "aggregator")
         kept.aggregator().save(path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, SourdineError
 from sourdine.exact import at_least, given, integer, one_of, positive
@@ -33,7 +35,7 @@ from sourdine.results.tables import Displayable, Sheet
 from sourdine.storage.journal import now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sourdine.exact import Number
     from sourdine.privacy import Relation
@@ -78,13 +80,8 @@ def read_budget(
     if rho is not None:
         for name, other in (("epsilon", epsilon), ("delta", delta), ("reserve", reserve)):
             if other is not None:
-                raise ParameterError(
-                    name,
-                    "be omitted if the total is rho",
-                    given(other),
-                    f"Omit {{{name}}} or rho.",
-                    **{name: LEFT_OUT},
-                )
+                what, hint = "be omitted if the total is rho", f"Omit {{{name}}} or rho."
+                raise ParameterError(name, what, given(other), hint, **{name: LEFT_OUT})
         exact = positive(rho, "rho")
         return Concentrated(exact, relation), Filter.of_rho(exact)
     total = read_total(0 if epsilon is None else epsilon, 0 if delta is None else delta, relation)
@@ -111,8 +108,30 @@ KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
 """Kinds of loss: what has them, at about such a price, and the part of an epsilon."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemainingBudget(Displayable):
+class _Counted(Displayable):
+    """A part of a total with delta, printed by its share."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Fraction:
+        """As an epsilon."""
+
+    @abstractmethod
+    def told(self, whom: str = "record") -> str:
+        """Return it in words, for what takes the place of a record."""
+
+    def exact_epsilon(self) -> Fraction:
+        """Return `epsilon`, by the name that a `sourdine.privacy.Guarantee` has for it."""
+        return self.epsilon
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.told()}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RemainingBudget(_Counted):
     """What is left of a total with delta.
 
     It is a share, as what an epsilon costs depends on what is asked: `largest` says which epsilon
@@ -176,14 +195,9 @@ class RemainingBudget(Displayable):
 
         return self.filter.largest(make)
 
-    def exact_epsilon(self) -> Fraction:
-        """Return the largest epsilon that fits, whatever is asked."""
-        return self.epsilon
-
     def told(self, whom: str = "record") -> str:
         """Return what is left in words, for what takes the place of a record."""
-        left = percent(self.share)
-        return f"{left} of {self.filter.whole}, {self.relation.describe(whom)}"
+        return f"{percent(self.share)} of {self.filter.whole}, {self.relation.describe(whom)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON knows; texts are exact."""
@@ -195,21 +209,17 @@ class RemainingBudget(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        lines = [
-            (kind, shown(self.largest(kind), up=False), text) for kind, (text, _) in KINDS.items()
-        ]
+        kinds = [(kind, text) for kind, (text, _) in KINDS.items()]
+        lines = [(kind, shown(self.largest(kind), up=False), text) for kind, text in kinds]
         notes = [("remaining", self.told())]
         if self.filter.reserve:
             kept = f"delta {shown(self.delta, up=False)} for answers with a delta of their own"
             notes.append(("reserve", kept))
         return Sheet(heads=("kind", "largest epsilon", "for"), lines=lines, notes=notes)
 
-    def __repr__(self) -> str:
-        return f"<RemainingBudget: {self.told()}>"
 
-
-@dataclass(frozen=True, slots=True)
-class Charged(Displayable):
+@dataclass(frozen=True, slots=True, repr=False)
+class Charged(_Counted):
     """What was spent of a total with delta: a share of it, and the sum of the epsilons.
 
     The sum is not what was lost. An epsilon that holds so far, at a time chosen after seeing the
@@ -233,16 +243,13 @@ class Charged(Displayable):
 
     @property
     def epsilon(self) -> Fraction:
+        """The sum of the epsilons of all charges."""
         return self.sums.exact_epsilon()
 
     @property
     def delta(self) -> Fraction:
         """What was taken from the reserve."""
         return self.filter.own_delta
-
-    def exact_epsilon(self) -> Fraction:
-        """Return the sum of the epsilons of all charges."""
-        return self.epsilon
 
     def told(self, whom: str = "record") -> str:
         """Return what was spent in words, for what takes the place of a record."""
@@ -260,13 +267,8 @@ class Charged(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        note = (
-            "the guarantee is the total; no smaller epsilon is guaranteed for the releases so far"
-        )
-        return Sheet(notes=[("spent", self.told()), ("note", note)])
-
-    def __repr__(self) -> str:
-        return f"<Charged: {self.told()}>"
+        note = "the guarantee is the total; no smaller epsilon is guaranteed for the releases"
+        return Sheet(notes=[("spent", self.told()), ("note", f"{note} so far")])
 
 
 # ---- How much of a total is spent, and whether one more charge fits: two ways to count -----------
@@ -280,32 +282,6 @@ class Charged(Displayable):
 
 Total = Guarantee | Concentrated
 """What may be spent in all: epsilon and delta, or rho."""
-
-
-class Account(Protocol):
-    """What was spent of a total, by one way to count."""
-
-    @property
-    def spent(self) -> Guarantee:
-        """The promises of all charges, added up."""
-
-    @property
-    def used(self) -> Guarantee | Charged:
-        """What was spent, as a session shows it."""
-
-    @property
-    def remaining(self) -> Guarantee | RemainingBudget:
-        """What is left, as a session shows it."""
-
-    @property
-    def share(self) -> Fraction:
-        """How much of the total is spent."""
-
-    def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> Account:
-        """Return the account after a charge, or raise `BudgetExceededError`."""
-
-    def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
-        """Return the largest epsilon with which parts made by ``at`` fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +305,11 @@ class SumAccount:
     @property
     def remaining(self) -> Guarantee:
         return remaining(self.total, self.spent)
+
+    @property
+    def room(self) -> Fraction:
+        """What is left, for a plan."""
+        return self.remaining.exact_epsilon()
 
     @property
     def share(self) -> Fraction:
@@ -364,16 +345,17 @@ class FilterAccount:
     spent: Guarantee
 
     @property
-    def relation(self) -> Relation:
-        return self.spent.relation
-
-    @property
     def used(self) -> Charged:
         return Charged(self.filter, self.spent)
 
     @property
     def remaining(self) -> RemainingBudget:
-        return RemainingBudget(self.filter, self.relation)
+        return RemainingBudget(self.filter, self.spent.relation)
+
+    @property
+    def room(self) -> Filter:
+        """What is left, for a plan."""
+        return self.filter
 
     @property
     def share(self) -> Fraction:
@@ -382,12 +364,8 @@ class FilterAccount:
 
     def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> FilterAccount:
         """Return the account after a charge, or raise `BudgetExceededError`."""
-        charged = self.filter.charge(under(cost, parts, self.relation))
+        charged = self.filter.charge(under(cost, parts, self.spent.relation))
         return replace(self, filter=charged, spent=added(self.spent, cost))
-
-    def after_declared(self, cost: Guarantee) -> FilterAccount:
-        """Return the account after a line of a batch that is the whole of it: nothing is left."""
-        return replace(self, filter=self.filter.exhausted, spent=added(self.spent, cost))
 
     def is_whole(self, parts: tuple[Part, ...], slack: float = 0) -> bool:
         """Whether a batch declared before the first answer fits by its certified curve."""
@@ -400,6 +378,10 @@ class FilterAccount:
     def largest(self, at: Callable[[Fraction], tuple[Part, ...]]) -> Fraction:
         """Return the largest epsilon, to six digits, with which parts made by ``at`` fit."""
         return self.remaining.fitting(at)
+
+
+Account = SumAccount | FilterAccount
+"""What was spent of a total, by one way to count: what is shown of it, and what is left."""
 
 
 def opened(total: Total, filter_: Filter | None) -> Account:
@@ -431,10 +413,9 @@ class Terms:
         What may be spent in all, and under which relation: epsilon and delta, or rho.
     filter
         What decides on charges, nothing being charged yet; None where epsilons are added.
-    unit
-        The column that names a person; None if each record is a person.
-    rows
-        How many records of one person are used.
+    unit, rows
+        The column that names a person, None if each record is one; and how many records of one
+        person are used.
     name
         What the data are called: the caller's word or a file's name, never a function of what is
         inside. A fingerprint of the data would tell whoever reads the ledger whether a guess at
@@ -474,6 +455,11 @@ class Terms:
         """The account before the first charge."""
         return opened(self.total, self.filter)
 
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The parameters that every question has under these terms."""
+        return {"relation": self.total.relation, "rows": self.rows, "unit": self.unit}
+
     def told(self) -> str:
         """Return the total in words."""
         if isinstance(self.total, Concentrated):
@@ -499,14 +485,14 @@ class Terms:
         )
         for name, own, other in checks:
             if own != other:
-                raise ParameterError(
-                    name,
-                    f"be {'omitted' if own is None else own}, as {where} was created that way",
-                    "" if other is None else str(other),
-                    f"{_HINTS.get(name, 'Omit' if own is None else 'Use')} {{{name}}}, or "
-                    "open another ledger, whose total adds to this one.",
-                    **{name: LEFT_OUT if own is None else own},
-                )
+                use, must = (LEFT_OUT, "omitted") if own is None else (own, own)
+                do = "Omit" if own is None else "Use"
+                if name == "name":
+                    do = "If these are the data it was opened for, moved or renamed, use"
+                what = f"be {must}, as {where} was created that way"
+                hint = f"{do} {{{name}}}, or open another ledger, whose total adds to this one."
+                got = "" if other is None else str(other)
+                raise ParameterError(name, what, got, hint, **{name: use})
 
     @property
     def numbers(self) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
@@ -516,29 +502,18 @@ class Terms:
         return self.total.exact_epsilon(), self.total.delta, None
 
 
-_HINTS = {"name": "If these are the data it was opened for, moved or renamed, use"}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
     """One line of a ledger: public facts of a call, written before it ran, and its answer.
 
     Parameters
     ----------
-    number
-        1 for the first.
-    when
-        The time of the call, in UTC, as ISO 8601.
-    what
-        The statistic and its column.
-    mechanism
-        What drew the answer.
-    parameters
-        The public parameters of the call, as JSON.
-    cost
-        The promise of the call.
-    account
-        The account after it.
+    number, when
+        1 for the first; the time of the call, in UTC, as ISO 8601.
+    what, mechanism, parameters
+        The statistic and its column; what drew the answer; the public parameters, as JSON.
+    cost, account
+        The promise of the call, and the account after it.
     parts
         What the loss of the call is made of, at most, under the relation of the ledger.
     price
@@ -546,10 +521,9 @@ class Charge:
     declared
         Whether it is a line of a batch that was declared before the first answer, and is the whole
         of the total.
-    answer
-        What was released for it, as JSON; None where none was kept.
-    version
-        The version of the library that drew the answer.
+    answer, version
+        What was released for it, as JSON, and the version of the library that drew it; None where
+        none was kept.
     """
 
     number: int
@@ -627,14 +601,9 @@ WITH_PARTS = 3
 SLACK = 1e-6
 """How much a declared curve may differ between machines, as a part of delta."""
 WRONG = (
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    SourdineError,
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, SourdineError,
     RecursionError,
-)
+)  # fmt: skip
 
 
 class UnreadableError(Exception):
@@ -652,29 +621,22 @@ def following(
 ) -> Charge:
     """Return the line that follows, or refuse it.
 
-    Parameters
-    ----------
-    before
-        The account until now.
-    number
-        1 for the first line.
-    cost, parts
-        What the call promises, and what its loss is made of.
-    asked
-        What was asked, what draws it, and its parameters.
-    declared
-        Whether it is a line of a batch that is the whole of the total.
+    A ``declared`` one is of the batch that is the whole of the total; ``asked`` says what was
+    asked, what draws it, and its parameters.
     """
     require_finite(cost)
     relation = before.spent.relation
     own = under(cost, parts, relation)
+    account: Account
+    if isinstance(before, FilterAccount) and declared:  # the whole of it: nothing is left
+        account = FilterAccount(before.filter.exhausted, added(before.spent, cost))
+    else:
+        account = before.after(cost, parts)
     return Charge(
         number=number,
         when=now(),
         cost=Guarantee.from_dict(cost.under(relation).to_dict()),
-        account=before.after_declared(cost)
-        if isinstance(before, FilterAccount) and declared
-        else before.after(cost, parts),
+        account=account,
         parts=own,
         price=before.filter.price_of(own) if isinstance(before, FilterAccount) else None,
         declared=declared,
@@ -690,25 +652,24 @@ def terms_row(terms: Terms) -> Row:
         else dict(total.to_dict())
     )
     row: Row = {**numbers, "unit": terms.unit, "rows": terms.rows, "name": terms.name}
-    row["account"] = terms.account
-    if terms.filter is not None and terms.filter.order is not None:
-        row |= {
-            "order": str(terms.filter.order),
-            "allowance": str(terms.filter.allowance),
-            "reserve": str(terms.filter.reserve),
-        }
+    row["account"], decides = terms.account, terms.filter
+    if decides is not None and decides.order is not None:
+        row |= {name: str(getattr(decides, name)) for name in ("order", "allowance", "reserve")}
     return row
 
 
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Refuse a line of which something cannot be read."""
+    try:
+        yield
+    except WRONG:
+        raise UnreadableError(f"{what} cannot be read") from None
+
+
+@_readable("its terms")
 def read_terms(row: Row) -> Terms:
     """Return the terms that a line says."""
-    try:
-        return _terms(row)
-    except WRONG:
-        raise UnreadableError("its terms cannot be read") from None
-
-
-def _terms(row: Row) -> Terms:
     unit, name = (None if row[key] is None else _text(row[key]) for key in ("unit", "name"))
     whom: dict[str, Any] = {"unit": unit, "name": name, "rows": converters.rows(row["rows"])}
     account = row.get("account", "sum")
@@ -731,17 +692,10 @@ def _terms(row: Row) -> Terms:
 def charge_row(charge: Charge, version: int) -> Row:
     """Return the line of a charge in a format."""
     cost, spent = charge.cost.to_dict(), charge.spent.to_dict()
-    row: Row = {
-        "number": charge.number,
-        "time": charge.when,
-        "what": charge.what,
-        "mechanism": charge.mechanism,
-        "parameters": charge.parameters,
-        "epsilon": cost["epsilon"],
-        "delta": cost["delta"],
-        "spent_epsilon": spent["epsilon"],
-        "spent_delta": spent["delta"],
-    }
+    row: Row = {"number": charge.number, "time": charge.when, "what": charge.what}
+    row |= {"mechanism": charge.mechanism, "parameters": charge.parameters}
+    row |= {"epsilon": cost["epsilon"], "delta": cost["delta"]}
+    row |= {"spent_epsilon": spent["epsilon"], "spent_delta": spent["delta"]}
     if version < WITH_PARTS:
         return row
     row["parts"] = [part.to_dict() for part in charge.parts]
@@ -756,33 +710,28 @@ def charge_row(charge: Charge, version: int) -> Row:
     return {**row, "declared": True} if charge.declared else row
 
 
+@_readable("a number")
 def read_charge(row: Row, terms: Terms) -> Charge:
     """Return the charge that a line says."""
     relation = terms.total.relation.value
-    try:
-        spent = Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation)
-        return Charge(
-            number=integer(row["number"], "number", least=1),
-            when=_moment(row["time"]),
-            what=_text(row["what"]),
-            mechanism=_text(row["mechanism"]),
-            parameters=_object(row["parameters"]),
-            cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
-            account=_account(row, terms, spent),
-            parts=_parts(row.get("parts", [])),
-            price=None if terms.filter is None else _exact(row["price"]),
-            declared=row.get("declared") is True,
-        )
-    except WRONG:
-        raise UnreadableError("a number cannot be read") from None
+    spent = Guarantee(_exact(row["spent_epsilon"]), _exact(row["spent_delta"]), relation)
+    datetime.fromisoformat(row["time"])
+    if not isinstance(json.loads(row["parameters"]), dict):
+        raise TypeError(row)
+    return Charge(
+        number=integer(row["number"], "number", least=1), when=row["time"], what=_text(row["what"]),
+        mechanism=_text(row["mechanism"]), parameters=row["parameters"],
+        cost=Guarantee(_exact(row["epsilon"]), _exact(row["delta"]), relation),
+        account=_account(row, terms, spent), parts=_parsed(json.dumps(row.get("parts", []))),
+        price=None if terms.filter is None else _exact(row["price"]),
+        declared=row.get("declared") is True,
+    )  # fmt: skip
 
 
 def _account(row: Row, terms: Terms, spent: Guarantee) -> Account:
     start = terms.start
     if isinstance(start, SumAccount):
         return replace(start, spent=spent)
-    if not isinstance(start, FilterAccount):
-        raise TypeError(start)
     known = row["sum_so_far"]
     so_far = replace(
         start.filter,
@@ -793,10 +742,6 @@ def _account(row: Row, terms: Terms, spent: Guarantee) -> Account:
     return FilterAccount(so_far, spent)
 
 
-def _parts(records: list[dict[str, Any]]) -> tuple[Part, ...]:
-    return _parsed(json.dumps(records))
-
-
 @lru_cache(1024)
 def _parsed(records: str) -> tuple[Part, ...]:
     return read_parts(Part.from_dict(record) for record in json.loads(records))
@@ -804,18 +749,6 @@ def _parsed(records: str) -> tuple[Part, ...]:
 
 def _text(text: object) -> str:
     if not isinstance(text, str):
-        raise TypeError(text)
-    return text
-
-
-def _moment(text: str) -> str:
-    datetime.fromisoformat(text)
-    return text
-
-
-def _object(text: str) -> str:
-    """Return a text that is an object of JSON."""
-    if not isinstance(json.loads(text), dict):
         raise TypeError(text)
     return text
 
@@ -841,15 +774,11 @@ def require_sound(terms: Terms, charges: Sequence[Charge]) -> None:
             raise UnreadableError(f"line {charge.number} does not add up")
         account = charge.account
     batch = [charge for charge in charges if charge.declared]
-    if batch and (len(batch) != batch[-1].number or not _is_whole(terms, batch)):
+    parts = tuple(part for charge in batch for part in charge.parts)
+    if batch and (len(batch) != batch[-1].number or not _is_whole(terms.start, parts)):
         raise UnreadableError("a declared batch that is not the whole of the total")
 
 
-def _is_whole(terms: Terms, batch: Sequence[Charge]) -> bool:
-    parts = tuple(part for charge in batch for part in charge.parts)
-    return isinstance(terms.start, FilterAccount) and _fits_whole(terms.start, parts)
-
-
 @lru_cache(64)
-def _fits_whole(start: FilterAccount, parts: tuple[Part, ...]) -> bool:
-    return start.is_whole(parts, SLACK)
+def _is_whole(start: Account, parts: tuple[Part, ...]) -> bool:
+    return isinstance(start, FilterAccount) and start.is_whole(parts, SLACK)

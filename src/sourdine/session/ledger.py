@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -17,12 +18,14 @@ from sourdine.storage.journal import IDENTITY, FileKind, Journal, TableJournal
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.charges import Account, Charge, Terms
     from sourdine.storage.journal import JournalTransaction, Row, TableTransaction
+
+    LedgerTransaction = JournalTransaction | TableTransaction
 
 
 # ---- A list of charges, wherever it is kept, and one that is kept in memory ----------------------
@@ -38,14 +41,7 @@ T = TypeVar("T")
 class Call:
     """What is to be charged: the public facts of one call.
 
-    Parameters
-    ----------
-    cost
-        Its promise.
-    parts
-        What its loss is made of, at most; None where only the promise is known.
-    what, mechanism, parameters
-        The statistic and its column; what draws it; the public parameters, as JSON.
+    ``parts`` is what its loss is made of, at most; None where only the promise is known.
     """
 
     cost: Guarantee
@@ -75,7 +71,7 @@ class Charger(Protocol):
     def last(self) -> Charge | None:
         """Return the last charge."""
 
-    def write(self, charge: Charge) -> None:
+    def put(self, charge: Charge) -> None:
         """Write a charge down for good."""
 
 
@@ -110,25 +106,6 @@ class Ledger(ABC):
         last = self._turn(lambda desk: desk.last())
         return self.terms.start if last is None else last.account
 
-    @property
-    def spent(self) -> Guarantee:
-        """The sum of all charges."""
-        return self.account.spent
-
-    def charge(
-        self,
-        cost: Guarantee,
-        *,
-        what: str,
-        mechanism: str,
-        parameters: str,
-        parts: tuple[Part, ...] | None = None,
-    ) -> Charge:
-        """Write a charge down and wait for the disk, or raise and write nothing."""
-        call = Call(cost=cost, what=what, mechanism=mechanism, parameters=parameters, parts=parts)
-        (charge,) = self.charge_all([call])
-        return charge
-
     def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
         """Write several charges down, or raise and write none.
 
@@ -151,14 +128,7 @@ class Ledger(ABC):
     def write(self, desk: Charger, calls: Sequence[Call], *, whole: bool = False) -> list[Charge]:
         """Write charges in a turn, or raise and write none.
 
-        Parameters
-        ----------
-        desk
-            The turn.
-        calls
-            What is charged.
-        whole
-            Whether the calls are the whole of a total of which all is left.
+        ``whole`` is whether they are the whole of a total of which all is left.
         """
         last = desk.last()
         declared = whole and last is None
@@ -169,7 +139,7 @@ class Ledger(ABC):
             written.append(call.line(account, number, declared=declared))
             account = written[-1].account
         for charge in written:
-            desk.write(charge)
+            desk.put(charge)
         return written
 
     def _is_whole(self, calls: Sequence[Call]) -> bool:
@@ -177,7 +147,8 @@ class Ledger(ABC):
         start = self.terms.start
         if not isinstance(start, FilterAccount) or self.account != start:
             return False
-        return start.is_whole(tuple(part for call in calls for part in call.loss(start.relation)))
+        relation = start.spent.relation
+        return start.is_whole(tuple(part for call in calls for part in call.loss(relation)))
 
 
 class MemoryLedger(Ledger):
@@ -201,31 +172,22 @@ class MemoryLedger(Ledger):
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
         with self._lock:
-            return work(_ListDesk(self._charges, self._process))
+            return work(self)
+
+    def last(self) -> Charge | None:
+        return self._charges[-1] if self._charges else None
+
+    def put(self, charge: Charge) -> None:
+        if os.getpid() != self._process:
+            what = "A session without a ledger cannot be used in a forked process."
+            hint = "Use {ledger} to share one budget between processes."
+            name = "a session without a ledger"
+            raise BudgetExceededError(name, what, "", hint, ledger="data.ledger")
+        self._charges.append(charge)
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge."""
         self._charges[charge.number - 1] = replace(charge, answer=answer, version=__version__)
-
-
-@dataclass(frozen=True, slots=True)
-class _ListDesk:
-    charges: list[Charge]
-    process: int
-
-    def last(self) -> Charge | None:
-        return self.charges[-1] if self.charges else None
-
-    def write(self, charge: Charge) -> None:
-        if os.getpid() != self.process:
-            raise BudgetExceededError(
-                "a session without a ledger",
-                "A session without a ledger cannot be used in a forked process.",
-                "",
-                "Use {ledger} to share one budget between processes.",
-                ledger="data.ledger",
-            )
-        self.charges.append(charge)
 
 
 # ---- Ledgers that outlive the process: in a file, or in a database -------------------------------
@@ -246,14 +208,7 @@ TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 
 
 class StoredLedger(Ledger):
-    """Charges in a journal, in a file or a database.
-
-    Parameters
-    ----------
-    journal
-        A journal of terms, charges and answers: a file, or rows of a database.
-    terms
-        What the ledger is for; None if its own terms rule.
+    """Charges in a journal, in a file or a database; without ``terms`` its own rule.
 
     Raises
     ------
@@ -272,65 +227,49 @@ class StoredLedger(Ledger):
     @property
     def identity(self) -> str:
         """What tells it from all others."""
-        return str((self._looked(lambda transaction: transaction.last(IDENTITY)) or {})["identity"])
+        return str((self._looked(lambda opened: opened.last(IDENTITY)) or {})["identity"])
 
     @property
     def history(self) -> list[Charge]:
         return self.reading(lambda _, charges: charges)
 
-    def reading(
-        self, work: Callable[[JournalTransaction | TableTransaction, list[Charge]], T]
-    ) -> T:
+    def reading(self, work: Callable[[LedgerTransaction, list[Charge]], T]) -> T:
         """Run a function on a transaction and all charges with their answers, which add up."""
-        return self._looked(
-            lambda transaction: work(transaction, _answered(transaction, _sound(transaction)[1]))
-        )
+        return self._looked(lambda opened: work(opened, _answered(opened, _sound(opened)[1])))
 
     @property
     def account(self) -> Account:
-        last = self._looked(lambda transaction: self.desk(transaction).last())
+        last = self._looked(lambda opened: self.desk(opened).last())
         return self.terms.start if last is None else last.account
 
-    def desk(
-        self, transaction: JournalTransaction | TableTransaction, beside: Row | None = None
-    ) -> Charger:
+    def desk(self, transaction: LedgerTransaction, beside: Row | None = None) -> Charger:
         """Return a transaction of the journal as a place to charge at.
 
-        Parameters
-        ----------
-        transaction
-            The transaction.
-        beside
-            What each charge's line says besides, such as whose request it is.
+        Each charge's line says what is ``beside`` it, too, such as whose request it is.
         """
         return _TransactionDesk(transaction, self.terms, self.journal.version, beside or {})
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge, and wait for the disk."""
-        self._in_words(
-            lambda: self.journal.turn(
-                lambda transaction: self.answer(transaction, charge.number, answer)
-            )
-        )
+        with self._in_words():
+            self.journal.turn(lambda opened: self.answer(opened, charge.number, answer))
 
-    def answer(
-        self, transaction: JournalTransaction | TableTransaction, number: int, answer: str
-    ) -> None:
+    def answer(self, transaction: LedgerTransaction, number: int, answer: str) -> None:
         """Write down in a turn what was released for the charge of a number."""
-        row = {"number": number, "version": __version__, "answer": answer}
-        transaction.write(ANSWERS, row)
+        transaction.write(ANSWERS, {"number": number, "version": __version__, "answer": answer})
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
-        return self._in_words(
-            lambda: self.journal.turn(lambda transaction: work(self.desk(transaction)))
-        )
+        with self._in_words():
+            return self.journal.turn(lambda opened: work(self.desk(opened)))
 
-    def _looked(self, work: Callable[[JournalTransaction | TableTransaction], T]) -> T:
-        return self._in_words(lambda: self.journal.look(work))
+    def _looked(self, work: Callable[[LedgerTransaction], T]) -> T:
+        with self._in_words():
+            return self.journal.look(work)
 
-    def _in_words(self, work: Callable[[], T]) -> T:
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
         try:
-            return work()
+            yield
         except lines.UnreadableError as error:
             raise self.journal.refusal(str(error)) from None
 
@@ -338,39 +277,24 @@ class StoredLedger(Ledger):
 class DatabaseLedger(StoredLedger):
     """Charges in a database, shared by all processes that name it.
 
-    Parameters
-    ----------
-    address
-        The database, and behind ``#`` the ledger's name in it, ``ledger`` if that is left out. The
-        database is there, with its tables; the ledger is made if it is not.
-    terms
-        What the ledger is for; None if it is there and its own terms rule.
+    Behind ``#`` the address has the ledger's name, ``ledger`` if that is left out. The database is
+    there, with its tables; the ledger is made if it is not, unless ``terms`` is None: then its own
+    rule.
     """
 
     __slots__ = ()
 
     def __init__(self, address: str, terms: Terms | None) -> None:
         where = Address.read(address)
-        super().__init__(
-            TableJournal(SharedDatabase(where), where.part or "ledger", LEDGER, beginning(terms)),
-            terms,
-        )
+        name = where.part or "ledger"
+        journal = TableJournal(SharedDatabase(where), name, LEDGER, beginning(terms))
+        super().__init__(journal, terms)
 
 
 class FileLedger(StoredLedger):
     """Charges in a file, shared by all processes that name it.
 
-    Parameters
-    ----------
-    path
-        The file; it is made if it is not there.
-    terms
-        What the ledger is for; None if the file is there and its own terms rule.
-
-    Raises
-    ------
-    ParameterError
-        The file is not a ledger, is damaged, or is for other terms.
+    The file is made if it is not there, unless ``terms`` is None: then its own rule.
     """
 
     __slots__ = ()
@@ -378,14 +302,9 @@ class FileLedger(StoredLedger):
 
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
-            raise MissingFileError(
-                "ledger",
-                "exist",
-                os.fsdecode(path),
-                "Check the path; or use {epsilon}, the total that all releases may cost "
-                "together, to create it.",
-                epsilon=1,
-            )
+            hint = "Check the path; or use {epsilon}, the total that all releases may cost "
+            hint += "together, to create it."
+            raise MissingFileError("ledger", "exist", os.fsdecode(path), hint, epsilon=1)
         super().__init__(Journal(path, LEDGER, beginning(terms)), terms)
 
     @property
@@ -414,7 +333,7 @@ def beginning(terms: Terms | None) -> list[tuple[str, Row]] | None:
 
 @dataclass(frozen=True, slots=True)
 class _TransactionDesk:
-    transaction: JournalTransaction | TableTransaction
+    transaction: LedgerTransaction
     terms: Terms
     version: int
     beside: Row
@@ -423,11 +342,11 @@ class _TransactionDesk:
         row = self.transaction.last(CHARGES)
         return None if row is None else lines.read_charge(row, self.terms)
 
-    def write(self, charge: Charge) -> None:
+    def put(self, charge: Charge) -> None:
         self.transaction.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 
-def _sound(transaction: JournalTransaction | TableTransaction) -> tuple[Terms, list[Charge]]:
+def _sound(transaction: LedgerTransaction) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
     terms = lines.read_terms(transaction.last(TERMS) or {})
     charges = [lines.read_charge(row, terms) for row in transaction.rows(CHARGES)]
@@ -435,9 +354,7 @@ def _sound(transaction: JournalTransaction | TableTransaction) -> tuple[Terms, l
     return terms, charges
 
 
-def _answered(
-    transaction: JournalTransaction | TableTransaction, charges: list[Charge]
-) -> list[Charge]:
+def _answered(transaction: LedgerTransaction, charges: list[Charge]) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
     for row in transaction.rows(ANSWERS):

@@ -54,14 +54,9 @@ if TYPE_CHECKING:
 
 
 HEADS = {
-    "number": "",
-    "when": "time",
-    "what": "question",
-    "epsilon": "epsilon",
-    "delta": "delta",
-    "value": "answer",
-    "mechanism": "method",
-}
+    "number": "", "when": "time", "what": "question", "epsilon": "epsilon", "delta": "delta",
+    "value": "answer", "mechanism": "method",
+}  # fmt: skip
 """What a history shows of a charge."""
 
 
@@ -114,6 +109,15 @@ class Spending(Statistics[Release], Displayable):
         """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
         return History(self.charges, HEADS)
 
+    def _agreeing(self, question: Statistic) -> Statistic:
+        """Return a question that agrees with what holds for all of them, or refuse it."""
+        for name, own in kept_of(self.terms.fixed, question.per_person).items():
+            if getattr(question, name) != own:
+                raise left_to_the_session(name)
+        if not question.source.private:
+            raise left_to_the_session("source")
+        return question
+
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
         whom, account = self.terms.protected, self.account
@@ -139,13 +143,6 @@ class Admission(Displayable):
     """Whether a question would be admitted now, and why: true or false, and a sentence.
 
     Another process may charge the ledger meanwhile; what decides is the call itself.
-
-    Parameters
-    ----------
-    question
-        What would be asked.
-    account
-        What was spent until now.
     """
 
     question: Statistic
@@ -201,12 +198,8 @@ class Admission(Displayable):
 class AdmissionCheck(Statistics[Admission]):
     """Every statistic as a method that says whether it would be admitted.
 
-    Parameters
-    ----------
-    read, checked
-        Make a question of what is typed, as the session does; refuse one that it would refuse.
-    account
-        What was spent until now.
+    ``read`` and ``checked`` make a question of what is typed, as the session does, and refuse one
+    that it would refuse.
     """
 
     __slots__ = ("_account", "_checked", "_read")
@@ -255,16 +248,13 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
     after = account.filter.after(question.parts)
     if after.share <= 1 or after.own_delta > account.filter.reserve:
         return None
-    most = largest(question, account)
+    most, got = largest(question, account), shown(question.epsilon)
     left = f"{percent(account.filter.remaining)} left of {account.filter.whole}"
-    return BudgetExceededError(
-        "epsilon",
-        f"Budget exceeded: requested epsilon={shown(question.epsilon)}, at most "
-        f"{shown(most, up=False)} fits into the {left}.",
-        shown(question.epsilon),
-        "Use {epsilon} or less." if most else NOTHING,
-        **({"epsilon": most} if most else {}),
-    )
+    fits = f"at most {shown(most, up=False)} fits into the {left}"
+    what = f"Budget exceeded: requested epsilon={got}, {fits}."
+    if not most:
+        return BudgetExceededError("epsilon", what, got, NOTHING)
+    return BudgetExceededError("epsilon", what, got, "Use {epsilon} or less.", epsilon=most)
 
 
 def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededError | None:
@@ -281,12 +271,9 @@ def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededErro
         if epsilon <= most:
             return None
         left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
-    return BudgetExceededError(
-        "the batch",
-        f"Budget exceeded: the batch costs {needed}, {left} remaining.",
-        needed,
-        "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
-    )
+    what = f"Budget exceeded: the batch costs {needed}, {left} remaining."
+    hint = "Ask for fewer answers, or with smaller epsilons. Nothing was charged."
+    return BudgetExceededError("the batch", what, needed, hint)
 
 
 # ---- Questions as a session asks them: what they cost, how they are refused, how they are drawn --
@@ -299,18 +286,8 @@ T = TypeVar("T")
 class Prepared:
     """Questions that a session would ask; nothing is charged and nothing read yet.
 
-    Whoever draws must have charged before.
-
-    Parameters
-    ----------
-    questions
-        The questions, with what the session says for all of them.
-    by_error
-        Whether the only question was asked by its error, and not by its epsilon.
-    account
-        Returns what was spent until now.
-    release
-        Reads the data and draws the answer to one question.
+    Whoever draws must have charged before. ``by_error`` is whether the only question was asked by
+    its error, and not by its epsilon; ``release`` reads the data and draws the answer to one.
     """
 
     questions: tuple[Statistic, ...]
@@ -318,10 +295,9 @@ class Prepared:
     account: Callable[[], Account]
     release: Callable[[Statistic], Release]
 
-    @property
-    def calls(self) -> list[Call]:
-        """The public facts of the questions, as a ledger writes them."""
-        return [
+    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
+        """Charge the questions; a refusal is in the words of whoever asked."""
+        calls = [
             Call(
                 cost=question.cost,
                 parts=question.parts,
@@ -331,11 +307,8 @@ class Prepared:
             )
             for question in self.questions
         ]
-
-    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
-        """Charge the questions; a refusal is in the words of whoever asked."""
         try:
-            return charge(self.calls)
+            return charge(calls)
         except BudgetExceededError as refusal:
             raise self._refused(refusal) from None
 
@@ -351,11 +324,8 @@ class Prepared:
             refusal = too_much(self.questions[0], account) or refusal
         if not self.by_error or "epsilon" not in refusal.tries:
             return refusal
-        return refusal.hinting(
-            "That is what the {error} needs: ask for a larger one, or omit it and use "
-            "{epsilon} or less.",
-            {**refusal.tries, "error": LEFT_OUT},
-        )
+        hint = "That is what the {error} needs: ask for a larger one, or omit it and use"
+        return refusal.hinting(f"{hint} {{epsilon}} or less.", {**refusal.tries, "error": LEFT_OUT})
 
 
 # ---- A data set with one total to spend on it ----------------------------------------------------
@@ -460,7 +430,11 @@ class Session(Spending):
         self._ledger: Ledger
         own, found = Terms(total=Guarantee(0)), None
         if epsilon is None and rho is None:
-            self._ledger = found = _existing(ledger)
+            if ledger is None:
+                what = "Session() missing a required argument: 'epsilon'."
+                hint = "Use the total that all releases may cost together, such as {epsilon}."
+                raise ParameterTypeError("epsilon", what, "", hint, epsilon=1)
+            self._ledger = found = opened_ledger(ledger, None)
             own = found.terms
             epsilon, its_delta, rho = own.numbers
             delta = its_delta if delta is None else delta
@@ -481,12 +455,10 @@ class Session(Spending):
 
     @property
     def terms(self) -> Terms:
-        """The total, the relation, the unit and the name of the data."""
         return self._ledger.terms
 
     @property
     def account(self) -> Account:
-        """What was spent until now, by the way in which the ledger counts."""
         return self._ledger.account
 
     @property
@@ -506,10 +478,7 @@ class Session(Spending):
         >>> float(Session([0.5], epsilon=2, delta=1e-6).plan.count().epsilon)
         2.0
         """
-        fixed = {name: own for name, own in self._fixed().items() if name != "read"}
-        left = self.remaining
-        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
-        return Planner(remaining=room, **fixed)
+        return Planner(remaining=self.account.room, **self.terms.fixed)
 
     def ask(self, question: Statistic | Plan) -> Release:
         """Charge a question and release its answer.
@@ -552,9 +521,8 @@ class Session(Spending):
         [0.2135, 0.7864]
         """
         if isinstance(batch, Plan) or not isinstance(batch, Iterable):
-            raise ParameterTypeError(
-                "the batch", "be a list of questions or plans", given(batch), "Pass a list."
-            )
+            what = "be a list of questions or plans"
+            raise ParameterTypeError("the batch", what, given(batch), "Pass a list.")
         asked = self.prepare(batch)
         charges = asked.charged(self._ledger.charge_all)
         try:
@@ -568,11 +536,6 @@ class Session(Spending):
 
         For a server, which charges them under a key of its own and draws them once
         (`sourdine.server.store`).
-
-        Parameters
-        ----------
-        batch
-            Questions or plans.
         """
         typed = [typed_question(one) for one in batch]
         return Prepared(
@@ -597,22 +560,17 @@ class Session(Spending):
         >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """
-        return AdmissionCheck(
-            self._read,
-            lambda question: self._checked(typed_question(question)),
-            self._ledger.account,
-        )
+
+        def checked(question: Statistic | Plan) -> Statistic:
+            return self._checked(typed_question(question))
+
+        return AdmissionCheck(self._read, checked, self._ledger.account)
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
-        question = question.as_read(self._data.reading)
-        for name, own in kept_of(self._fixed(), question.per_person).items():
-            if getattr(question, name) != own:
-                raise left_to_the_session(name)
+        question = self._agreeing(question.as_read(self._data.reading))
         if question.read != self._data.reading:
             raise left_to_the_session("read")
-        if not question.source.private:
-            raise left_to_the_session("source")
         question.require_columns(question.selected(self._data))
         return question
 
@@ -633,24 +591,20 @@ class Session(Spending):
         try:
             self._ledger.keep(charge, release.to_json())
         except SourdineError as error:
-            raise SourdineError(
-                f"{error} {charge.cost} was charged; an answer that cannot be kept is not returned."
-            ) from None
+            said = "was charged; an answer that cannot be kept is not returned."
+            raise SourdineError(f"{error} {charge.cost} {said}") from None
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Release:
         return self.ask(self._read(cls, typed))
 
     def _read(self, cls: type[Question], typed: Mapping[str, Any]) -> Statistic:
-        for name in {**self._fixed(), "read": None, "source": None}:
+        fixed, reading = self.terms.fixed, self._data.reading
+        for name in (*fixed, "read", "source"):
             if typed.get(name) is not None:
                 raise left_to_the_session(name)
-        fixed = kept_of(self._fixed(), typed.get("per_person"))
-        return cast("Statistic", read(cls, {**typed, **fixed}))
-
-    def _fixed(self) -> dict[str, Any]:
-        terms, reading = self.terms, self._data.reading
-        own = {"relation": terms.total.relation, "rows": terms.rows, "unit": terms.unit}
-        return own if reading == STANDARD else {**own, "read": reading}
+        own = fixed if reading == STANDARD else {**fixed, "read": reading}
+        said = {**typed, **kept_of(own, typed.get("per_person"))}
+        return cast("Statistic", read(cls, said))
 
     def report(
         self, about: About | Mapping[str, Any] | str | os.PathLike[str] | None = None
@@ -670,12 +624,8 @@ class Session(Spending):
         return FiledReport.of(self._ledger, About.read(about))
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise ParameterTypeError(
-            "a session",
-            "A session cannot be copied.",
-            "",
-            "Open another session on the same ledger.",
-        )
+        hint = "Open another session on the same ledger."
+        raise ParameterTypeError("a session", "A session cannot be copied.", "", hint)
 
 
 def typed_question(asked: object) -> Statistic:
@@ -683,41 +633,18 @@ def typed_question(asked: object) -> Statistic:
     question = asked.question if isinstance(asked, Plan) else asked
     if isinstance(question, Statistic):
         return question
-    raise ParameterTypeError(
-        "question",
-        "be a question about a column, or a plan",
-        given(question),
-        "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...).",
-    )
+    what = "be a question about a column, or a plan"
+    hint = "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...)."
+    raise ParameterTypeError("question", what, given(question), hint)
 
 
 def left_to_the_session(name: str) -> ParameterError:
     """Return the refusal of a parameter that a session fixes for all its calls."""
-    elsewhere = (
-        "a session draws from the system's source only"
-        if name == "source"
-        else "the session was opened with its own"
-    )
-    instead = "" if name == "source" else ", or open another session with it"
-    return ParameterError(
-        name,
-        f"be omitted: {elsewhere}",
-        "",
-        f"Omit {{{name}}}{instead}.",
-        **{name: LEFT_OUT},
-    )
-
-
-def _existing(ledger: str | os.PathLike[str] | StoredLedger | None) -> StoredLedger:
-    if ledger is None:
-        raise ParameterTypeError(
-            "epsilon",
-            "Session() missing a required argument: 'epsilon'.",
-            "",
-            "Use the total that all releases may cost together, such as {epsilon}.",
-            epsilon=1,
-        )
-    return opened_ledger(ledger, None)
+    elsewhere, hint = "the session was opened with its own", ", or open another session with it"
+    if name == "source":
+        elsewhere, hint = "a session draws from the system's source only", ""
+    text = f"Omit {{{name}}}{hint}."
+    return ParameterError(name, f"be omitted: {elsewhere}", "", text, **{name: LEFT_OUT})
 
 
 def _column(data: Frame, unit: str | None) -> str | None:

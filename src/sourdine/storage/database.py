@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote
 from weakref import finalize
 
-from sourdine.errors import ExistingFileError, ParameterError, SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.storage import locks
 from sourdine.storage.locks import PATIENCE, InterruptSafeLock
 
@@ -46,12 +46,7 @@ def is_address(text: object) -> bool:
 class Address:
     """The address of a database.
 
-    Parameters
-    ----------
-    url
-        The address without its fragment (``#...``).
-    part
-        The fragment: a name within the database; empty if there is none.
+    ``url`` has no fragment (``#...``); that is ``part``, a name within the database.
 
     Examples
     --------
@@ -70,13 +65,10 @@ class Address:
         """Parse an address, or raise a `ParameterError`."""
         url, _, part = str(text).partition("#")
         if not is_address(url) or (url.lower().startswith("sqlite") and not url[10:].strip("/")):
-            raise ParameterError(
-                "store",
-                "be the address of a database",
-                repr(str(cls(url))),
-                "Use sqlite:///store.db for a file in this folder, sqlite:////srv/store.db "
-                "for one in another, or postgresql://user@host/database.",
-            )
+            got = repr(str(cls(url)))
+            hint = "Use sqlite:///store.db for a file in this folder, sqlite:////srv/store.db "
+            hint += "for one in another, or postgresql://user@host/database."
+            raise ParameterError("store", "be the address of a database", got, hint)
         return cls(url, unquote(part))
 
     @property
@@ -99,13 +91,6 @@ class Address:
 class Transaction:
     """A connection inside a transaction, with which a job reads and writes.
 
-    Parameters
-    ----------
-    dialect, connection
-        The kind of database, and an open connection to it.
-
-    Notes
-    -----
     Statements use ``?`` as the placeholder for values in every dialect.
     """
 
@@ -144,19 +129,19 @@ class Transaction:
 def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     """Merge two records of the latest line of each journal, with that line's check.
 
+    Of two checks of one line the first stays.
+
     Examples
     --------
     >>> latest({"a": "9 x", "b": "2 y"}, {"a": "10 z", "b": "1 u"})
     {'a': '10 z', 'b': '2 y'}
     """
 
-    def line(journal: str) -> int:
-        return int(notes.get(journal, "0").partition(" ")[0])
+    def line(head: str) -> int:
+        return int(head.partition(" ")[0])
 
-    later = {
-        journal: head for journal, head in more.items() if int(head.split()[0]) >= line(journal)
-    }
-    return {**notes, **later}
+    known = {name: line(head) for name, head in notes.items()}
+    return {**notes, **{name: x for name, x in more.items() if line(x) > known.get(name, 0)}}
 
 
 class Dialect(Protocol):
@@ -205,12 +190,9 @@ class SqliteDialect:
         self._turn: FileIO | None = None
 
     def connect(self) -> sqlite3.Connection:
-        """Return a connection to an existing file."""
         if not self.path.is_file():
             raise sqlite3.OperationalError("no such file")
-        db = sqlite3.connect(
-            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-        )
+        db = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             for setting in self.settings:
                 db.execute(f"PRAGMA {setting}")
@@ -220,7 +202,6 @@ class SqliteDialect:
         return db
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Begin a transaction that writes, with no other writer."""
         if self._turn is None:
             self._turn = self._locked()
         connection.execute("BEGIN IMMEDIATE")
@@ -240,17 +221,14 @@ class SqliteDialect:
             raise sqlite3.OperationalError(f"{turn}: {error.strerror}") from None
 
     def end(self) -> None:
-        """Release the writers' lock."""
         if self._turn is not None:
             self._turn.close()
             self._turn = None
 
     def look(self, connection: sqlite3.Connection) -> None:
-        """Begin a transaction that reads."""
         connection.execute("BEGIN")
 
     def backup(self, path: Path) -> None:
-        """Copy the file, also while others write to it."""
         with closing(self.connect()) as db, closing(sqlite3.connect(path)) as copy:
             db.backup(copy)
 
@@ -258,7 +236,6 @@ class SqliteDialect:
         return statement
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
-        """Return the trigger that refuses the event."""
         return [
             f"CREATE TRIGGER {table}_{event} BEFORE {event} ON {table} "
             + (f"WHEN {when} " if when else "")
@@ -320,11 +297,6 @@ class SharedDatabase:
         whose witness could not be called.
     dialect
         From the address to the dialect, for a database with settings or locks of its own.
-
-    Raises
-    ------
-    SourdineError
-        The database cannot be reached.
     """
 
     def __init__(
@@ -368,7 +340,8 @@ class SharedDatabase:
         try:
             while not job.done:
                 if self._alone.attempt(lambda: self._lead(job)):
-                    self._wake_next()
+                    with suppress(IndexError):
+                        self._waiting[0].woken.set()
                 else:
                     job.woken.wait(PAUSE)
                     job.woken.clear()
@@ -417,14 +390,8 @@ class SharedDatabase:
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the committed data to a new file, while others keep working."""
         where = Path(path)
-        try:
+        with locks.making("path", where):
             where.touch(mode=0o600, exist_ok=False)
-        except FileExistsError:
-            raise ExistingFileError(
-                "path", "be a new file", str(path), "Choose another name."
-            ) from None
-        except OSError as error:
-            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         try:
             self.dialect.backup(where)
             with where.open("r+b", buffering=0) as file:
@@ -448,10 +415,6 @@ class SharedDatabase:
         while not job.done:
             self._together([one for one in [*self._waiting][:TOGETHER] if not one.done] or [job])
 
-    def _wake_next(self) -> None:
-        with suppress(IndexError):
-            self._waiting[0].woken.set()
-
     def _together(self, batch: list[_Job[Any]]) -> None:
         failure: BaseException | None = None
         committed = False
@@ -464,9 +427,8 @@ class SharedDatabase:
             failure = error
         finally:
             if not committed:  # what broke the connection may have broken all of them
-                failure = failure or SourdineError(
-                    f"a write to {self.address} was interrupted. Nothing was released."
-                )
+                said = f"a write to {self.address} was interrupted. Nothing was released."
+                failure = failure or SourdineError(said)
                 self.close()
             self.dialect.end()
             for job in batch:

@@ -53,16 +53,8 @@ HEAD = re.compile(
 class Head:
     """The state of a file: how many lines it has, and the check of the last one.
 
-    Parameters
-    ----------
-    mark
-        The kind of file, in one word.
-    version
-        The format of its lines.
-    lines, size
-        The number of lines, and the offset at which the last one ends.
-    chain
-        The check of the last line.
+    ``mark`` is the kind of file, in one word, and ``version`` the format of its lines; the last one
+    ends at offset ``size``.
     """
 
     mark: str
@@ -87,6 +79,11 @@ class Head:
         head = cls(mark.decode(), int(version), int(lines), int(size), chain)
         return head if head.written() == found[0] else None
 
+    @property
+    def start(self) -> Head:
+        """The head of this file before its first line."""
+        return Head.first(self.mark, self.version)
+
     def written(self) -> bytes:
         """Return the head as bytes; their length depends on the mark alone."""
         said = (
@@ -97,6 +94,12 @@ class Head:
 
     def after(self, line: bytes) -> Head:
         return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
+
+
+def row_of(line: str) -> Row:
+    """Return the content of a line of a database, behind its check and its table."""
+    row: Row = json.loads(line[WIDTH + 1 :])[1]
+    return row
 
 
 def linked(head: Head, table: str, row: Row) -> bytes:
@@ -139,18 +142,8 @@ IDENTITY = "book"
 class FileKind:
     """A kind of journal.
 
-    Parameters
-    ----------
-    noun
-        What users call it.
-    mark
-        The word that identifies it in the head.
-    version
-        The format of its lines.
-    rights
-        Permissions of a new file, subject to the umask.
-    older
-        Earlier formats that can be read; such a file keeps its format.
+    Users call it by its noun, ``mark`` identifies it in the head. A new file gets ``rights``,
+    subject to the umask; one of an ``older`` format can be read, and keeps it.
     """
 
     noun: str
@@ -167,34 +160,22 @@ def now() -> str:
 
 def first_lines(
     head: Head, begin: Iterable[tuple[str, Row]], name: str | None = None
-) -> tuple[Head, list[bytes]]:
-    """Return the head and the first lines of a new journal: its identity, then ``begin``.
+) -> list[tuple[Head, bytes]]:
+    """Return the first lines of a new journal, its identity and ``begin``, with the heads after.
 
-    Parameters
-    ----------
-    head, begin
-        The head of an empty journal, and the lines it begins with.
-    name
-        The journal's name, if it is one of several in a database.
+    ``head`` is that of an empty journal, ``name`` the journal's if it is one of several.
     """
     lines = []
     own: Row = {"identity": token_hex(16), "opened": now()}
     for table, row in ((IDENTITY, own if name is None else {**own, "name": name}), *begin):
-        lines.append(linked(head, table, row))
-        head = head.after(lines[-1])
-    return head, lines
+        line = linked(head, table, row)
+        head = head.after(line)
+        lines.append((head, line))
+    return lines
 
 
 class Kept:
-    """A journal of a kind at a place.
-
-    Parameters
-    ----------
-    kind
-        The kind of journal.
-    where, name
-        Its place, and its name there.
-    """
+    """A journal of a kind at a place, where it has a name."""
 
     __slots__ = ("kind", "name", "where")
 
@@ -203,18 +184,19 @@ class Kept:
 
     def refusal(self, reason: str) -> ParameterError:
         """Return the error for a file that is not a valid journal."""
-        noun = self.kind.noun
-        return ParameterError(
-            noun,
-            "be a file written by Sourdine",
-            f"{self.where} ({reason})",
-            f"Use the path of a new file, or restore the {noun} from a copy.",
-        )
+        hint = f"Use the path of a new file, or restore the {self.kind.noun} from a copy."
+        return self._no_journal(reason, hint)
+
+    def _no_journal(self, reason: str, hint: str) -> ParameterError:
+        got = f"{self.where} ({reason})"
+        return ParameterError(self.kind.noun, "be a file written by Sourdine", got, hint)
 
     def read_head(self, text: bytes) -> Head:
         """Parse the head of a journal of this kind, or raise."""
         if not text:
-            raise self._emptied()
+            reason = "0 bytes: its content, and what was charged to it, is lost"
+            hint = f"Restore the {self.kind.noun} from a copy. If nothing was ever released"
+            raise self._no_journal(reason, f"{hint} under it, delete {self.name} first.")
         if (head := Head.read(text)) is None:
             ours = text.startswith(b"sourdine ")
             raise self.refusal("damaged" if ours else "a file of something else")
@@ -227,39 +209,19 @@ class Kept:
     def misfit(self, found: Head | None, first: Head | None, seen: Head) -> ParameterError:
         """Return the error for a journal that is damaged, or not the one seen before.
 
-        Parameters
-        ----------
-        found
-            The head after the first line; None if some lines are damaged.
-        first, seen
-            The heads after the first and the last line, as they were last seen.
+        ``found`` is the head after the first line, None if some lines are damaged; ``first`` and
+        ``seen`` are the heads after the first and the last line, as they were last seen.
         """
         if found is None:
             return self.refusal("damaged")
-        noun = f"the {self.kind.noun}"
         if found != first:
-            return ParameterError(
-                noun,
-                "be the file that was opened",
-                f"another file at {self.where}",
-                "Restore the first file, or open this one again.",
-            )
-        return ParameterError(
-            noun,
-            f"hold all {seen.lines} lines that were seen before",
-            f"an older or a different copy at {self.where}",
-            "Restore the latest copy: the missing lines were charged and released.",
-        )
-
-    def _emptied(self) -> ParameterError:
-        noun = self.kind.noun
-        return ParameterError(
-            noun,
-            "be a file written by Sourdine",
-            f"{self.where} (0 bytes: its content, and what was charged to it, is lost)",
-            f"Restore the {noun} from a copy. If nothing was ever released under it, "
-            f"delete {self.name} first.",
-        )
+            what, got = "be the file that was opened", f"another file at {self.where}"
+            hint = "Restore the first file, or open this one again."
+        else:
+            what = f"hold all {seen.lines} lines that were seen before"
+            got = f"an older or a different copy at {self.where}"
+            hint = "Restore the latest copy: the missing lines were charged and released."
+        return ParameterError(f"the {self.kind.noun}", what, got, hint)
 
 
 class AnyTransaction(Protocol):
@@ -335,21 +297,12 @@ class Journal(Kept):
 
     Parameters
     ----------
-    path
-        The file.
-    kind
-        The kind of journal.
+    path, kind
+        The file, and the kind of journal.
     begin
         The first lines of a new file, each with its table; None if the file must exist.
     fresh
-        Whether the file must be new.
-
-    Raises
-    ------
-    FileExistsError
-        The file must be new, and exists.
-    ParameterError
-        The file is not a journal of this kind, or is damaged.
+        Whether the file must be new: `FileExistsError` if it exists.
     """
 
     __slots__ = ("_first", "_head", "lines", "path")
@@ -425,10 +378,11 @@ class Journal(Kept):
         with self._in_plain_words():
             head = self.read_head(locks.get(file, 0, LONGEST_HEAD))
             if self._first is None:  # first access: the file may be of an older format
-                self._head = Head.first(head.mark, head.version)
+                self._head = head.start
             found = _following(head, self._head, file)
             if found is None:
-                raise self._misfit(head, file)
+                whole = _following(head, head.start, file)
+                raise self.misfit(whole[0][2] if whole else None, self._first, self._head)
             after = found[-1][2] if found else self._head
             if after != head:  # a line that a crash left uncounted
                 locks.put(file, 0, after.written())
@@ -436,10 +390,6 @@ class Journal(Kept):
         self.lines.extend((table, row) for table, row, _ in found)
         self._head = after
         self._first = self._first or found[0][2]
-
-    def _misfit(self, head: Head, file: FileIO) -> ParameterError:
-        lines = _following(head, Head.first(head.mark, head.version), file)
-        return self.misfit(lines[0][2] if lines else None, self._first, self._head)
 
     @contextmanager
     def _in_plain_words(self) -> Iterator[None]:
@@ -454,18 +404,19 @@ class Journal(Kept):
             ) from None
 
     def _trouble(self, error: OSError) -> str:
-        if isinstance(error, BlockingIOError):
-            return f"another process has held it for {PATIENCE:g} seconds"
-        if isinstance(error, FileNotFoundError):
-            return "no such file" if self.path.parent.is_dir() else "no such folder"
-        if isinstance(error, PermissionError):
-            return "it may not be read and written"
+        match error:
+            case BlockingIOError():
+                return f"another process has held it for {PATIENCE:g} seconds"
+            case FileNotFoundError():
+                return "no such file" if self.path.parent.is_dir() else "no such folder"
+            case PermissionError():
+                return "it may not be read and written"
         return error.strerror or str(error)
 
     def _make(self, begin: Iterable[tuple[str, Row]]) -> None:
-        head, lines = first_lines(self._head, begin)
+        heads, lines = zip(*first_lines(self._head, begin), strict=True)
         with self._in_plain_words():
-            locks.write_new(self.path, head.written() + b"".join(lines), self.kind.rights)
+            locks.write_new(self.path, heads[-1].written() + b"".join(lines), self.kind.rights)
 
 
 def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:
@@ -517,30 +468,28 @@ class ReadSoFar:
 
 
 class TableTransaction:
-    """A transaction's view of a journal.
+    """A transaction's view of a journal, which was read as far as ``seen`` before it began.
 
-    Parameters
-    ----------
-    journal
-        The journal.
-    transaction
-        The transaction that reads and writes it.
-    seen
-        How far the journal was read before the transaction began.
+    It may be used as a journal all of whose access happens inside that transaction.
     """
 
-    __slots__ = ("_journal", "_lines", "seen", "transaction")
+    __slots__ = ("_journal", "_lines", "name", "refusal", "seen", "transaction")
 
     def __init__(
         self, journal: TableJournal, transaction: Transaction, seen: ReadSoFar | None = None
     ) -> None:
         self._journal, self.transaction = journal, transaction
+        self.name, self.refusal = journal.name, journal.refusal
         self.seen = journal.caught_up(transaction, seen)
         self._lines: list[tuple[str, Row, Head]] | None = None
 
     @property
     def head(self) -> Head:
         return self.seen.head
+
+    def turn(self, work: Callable[[TableTransaction], T]) -> T:
+        """Run a function on the transaction; its writes are durable once that commits."""
+        return work(self)
 
     def last(self, table: str) -> Row | None:
         return self.seen.last.get(table)
@@ -562,7 +511,7 @@ class TableTransaction:
         if self._lines is not None:
             self._lines += parsed(self.head, line)
         self.seen = self.seen.after(line)
-        self._journal.put(self.transaction, self.head, line)
+        _put(self.transaction, self._journal.name, self.head, line)
         return self.head.lines
 
 
@@ -571,19 +520,10 @@ class TableJournal(Kept):
 
     Parameters
     ----------
-    database
-        The database that holds it.
-    name
-        Its name in the database.
-    kind
-        The kind of journal.
+    database, name, kind
+        The database that holds it, its name there, and the kind of journal.
     begin
         The first lines of a new journal, each with its table; None if the journal must exist.
-
-    Raises
-    ------
-    ParameterError
-        The journal does not exist, is of another kind, or is damaged.
     """
 
     __slots__ = ("_seen", "database")
@@ -598,8 +538,13 @@ class TableJournal(Kept):
         super().__init__(kind, f"{database.address}#{name}", name)
         self.database = database
         self._seen: ReadSoFar | None = None
-        if begin is not None and not database.read(self.is_there):
-            database.write(lambda transaction: self.make(transaction, begin))
+
+        def make(transaction: Transaction) -> None:
+            if begin is not None and not self._is_there(transaction):  # no other was first
+                begin_journal(transaction, name, kind, begin)
+
+        if begin is not None and not database.read(self._is_there):
+            database.write(make)
         self.look(lambda _: None)
 
     @property
@@ -609,12 +554,7 @@ class TableJournal(Kept):
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function with exclusive access, and return once its writes are on disk."""
-
-        def job(transaction: Transaction) -> tuple[T, TableTransaction]:
-            opened = self.opened(transaction)
-            return work(opened), opened
-
-        result, opened = self.database.write(job)
+        opened, result = self.database.write(lambda t: (own := self.opened(t), work(own)))
         self.remember(opened)
         return result
 
@@ -625,12 +565,9 @@ class TableJournal(Kept):
     def look(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on the committed lines, without waiting for writers."""
         seen = self._seen  # another thread may advance it during this read
-
-        def job(transaction: Transaction) -> tuple[T, TableTransaction]:
-            opened = TableTransaction(self, transaction, seen)
-            return work(opened), opened
-
-        result, opened = self.database.read(job)
+        opened, result = self.database.read(
+            lambda t: (own := TableTransaction(self, t, seen), work(own))
+        )
         self.remember(opened)
         return result
 
@@ -639,37 +576,23 @@ class TableJournal(Kept):
         if self._seen is None or self._seen.head.lines < opened.head.lines:
             self._seen = opened.seen
 
-    def is_there(self, transaction: Transaction) -> bool:
+    def _is_there(self, transaction: Transaction) -> bool:
         return transaction.one("SELECT 1 FROM books WHERE name = ?", self.name) is not None
-
-    def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
-        """Create the journal, unless another process already did."""
-        if not self.is_there(transaction):
-            begin_journal(transaction, self.name, self.kind, begin)
-
-    def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
-        """Insert a line, and update the head to count it."""
-        _put(transaction, self.name, head, line)
 
     def text(self, transaction: Transaction, after: int = 0) -> bytes:
         """Return the lines after a number, as the bytes of a file."""
-        return b"".join(
-            f"{line}\n".encode() for (line,) in transaction.all(LINES, self.name, after)
-        )
+        rows = transaction.all(LINES, self.name, after)
+        return b"".join(f"{line}\n".encode() for (line,) in rows)
 
     def lines(self, transaction: Transaction) -> list[tuple[str, Row, Head]]:
         """Return all lines, each with its table and the head after it; raise if damaged."""
         head = self.head(transaction)
-        found = parsed(self.start(head), self.text(transaction))
+        found = parsed(head.start, self.text(transaction))
         if not found or found[-1][2] != head:
             raise self.refusal("damaged")
         if (named := found[0][1].get("name", self.name)) != self.name:
             raise self.refusal(f"the one of {named}")
         return found
-
-    def start(self, head: Head) -> Head:
-        """Return the head of the journal before its first line."""
-        return Head.first(head.mark, head.version)
 
     def exported(self) -> bytes:
         """Return the journal as the bytes of a file.
@@ -687,11 +610,11 @@ class TableJournal(Kept):
     def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
         """Return how far the journal has got; raise if it is damaged or lacks lines seen before."""
         head = self.head(transaction)
-        seen = known or ReadSoFar(self.start(head))
+        seen = known or ReadSoFar(head.start)
         if seen.head != head:
             seen = seen.after(self.text(transaction, seen.head.lines))
         if seen.head != head:
-            whole = ReadSoFar(self.start(head)).after(self.text(transaction))
+            whole = ReadSoFar(head.start).after(self.text(transaction))
             first = whole.first if whole.head == head else None
             raise self.misfit(first, None if known is None else known.first, seen.head)
         return seen
@@ -703,38 +626,14 @@ class TableJournal(Kept):
         return self.read_head(f"{found[0]}\n".encode())
 
 
-class TransactionJournal(Kept):
-    """A journal as one transaction sees it: all access happens inside that transaction.
-
-    Parameters
-    ----------
-    journal
-        The journal.
-    opened
-        The transaction's view of it.
-    """
-
-    __slots__ = ("opened",)
-
-    def __init__(self, journal: TableJournal, opened: TableTransaction) -> None:
-        super().__init__(journal.kind, journal.where, journal.name)
-        self.opened = opened
-
-    def turn(self, work: Callable[[TableTransaction], T]) -> T:
-        """Run a function on the transaction; its writes are durable once that commits."""
-        return work(self.opened)
-
-
 def begin_journal(
     transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
 ) -> None:
     """Create a journal with its first lines inside an existing transaction."""
     head = Head.first(kind.mark, kind.version)
-    _, lines = first_lines(head, begin, name)
     transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))
-    for line in lines:
-        head = head.after(line)
-        _put(transaction, name, head, line)
+    for after, line in first_lines(head, begin, name):
+        _put(transaction, name, after, line)
 
 
 def _put(transaction: Transaction, name: str, head: Head, line: bytes) -> None:

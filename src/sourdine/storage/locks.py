@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from errno import ENOSPC
 from secrets import token_hex
 from threading import RLock, get_ident
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from sourdine.errors import SourdineError
+from sourdine.errors import ExistingFileError, SourdineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -61,23 +61,11 @@ class InterruptSafeLock:
         return found[0]
 
     def attempt(self, work: Callable[[], object], *, wait: bool = False) -> bool:
-        """Run the function unless another is running; return whether it ran.
-
-        Parameters
-        ----------
-        work
-            The function.
-        wait
-            Whether to wait until others have finished.
-        """
+        """Run the function unless another is running and ``wait`` is false; say whether it ran."""
         me, lock = get_ident(), self._lock
         if self._holder == me:
-            raise SourdineError(
-                "a turn",
-                "Transactions cannot be nested.",
-                "",
-                "Use the open transaction, such as turn.halfwidth(), or end it first.",
-            )
+            hint = "Use the open transaction, such as turn.halfwidth(), or end it first."
+            raise SourdineError("a turn", "Transactions cannot be nested.", "", hint)
         try:
             if not lock.acquire(wait):
                 return False
@@ -92,11 +80,6 @@ class InterruptSafeLock:
             except RuntimeError:  # another thread's, or interrupted before it was acquired
                 pass
 
-    @property
-    def is_mine(self) -> bool:
-        """Whether this thread holds the lock."""
-        return self._holder == get_ident()
-
     def wait_for_forks(self) -> None:
         """Prevent forks while another thread holds this lock, and end a child forked by its holder.
 
@@ -109,7 +92,7 @@ class InterruptSafeLock:
 
     def _in_child(self) -> None:
         """End a child that was forked while the lock was held: it would write to the same file."""
-        if self.is_mine:
+        if self._holder == get_ident():
             os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
             os._exit(70)
 
@@ -200,6 +183,17 @@ def put(file: FileIO, start: int, text: bytes) -> None:
     file.seek(start)
     if file.write(text) != len(text):
         raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+
+@contextmanager
+def making(name: str, path: Path, hint: str = "Choose another name.") -> Iterator[None]:
+    """Say of a new file that a parameter names that it exists, or could not be written."""
+    try:
+        yield
+    except FileExistsError:
+        raise ExistingFileError(name, "be a new file", str(path), hint) from None
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def write_new(path: Path, text: bytes, rights: int) -> None:

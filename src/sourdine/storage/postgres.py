@@ -24,10 +24,7 @@ try:
     from psycopg.adapt import Loader
 except ImportError:
     raise MissingExtraError(
-        "postgres",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[postgres]'.",
+        "postgres", "be installed", "", "In the checkout, run pip install '.[postgres]'."
     ) from None
 
 
@@ -55,12 +52,9 @@ class PostgresDialect:
     def connect(self) -> Connection:
         """Return a connection whose commits wait for the disk."""
         return psycopg.connect(
-            self.url,
-            autocommit=True,
-            options=self.options,
-            connect_timeout=self.timeout,
+            self.url, autocommit=True, options=self.options, connect_timeout=self.timeout,
             application_name="sourdine",
-        )
+        )  # fmt: skip
 
     def begin(self, connection: Connection) -> None:
         """Begin a transaction that writes, alone: the lock ends with the transaction."""
@@ -71,20 +65,15 @@ class PostgresDialect:
         """Do nothing: the lock ended with the transaction."""
 
     def look(self, connection: Connection) -> None:
-        """Begin a transaction that reads."""
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def backup(self, path: Path) -> None:
         """Raise an error that names PostgreSQL's own program for backups."""
-        raise ParameterError(
-            "store",
-            "be a SQLite file to be copied here",
-            f"a PostgreSQL database, to {path.name}",
-            "Run pg_dump -Fc -f store.dump with the address.",
-        )
+        got, hint = f"a PostgreSQL database, to {path.name}", "Run pg_dump -Fc -f store.dump"
+        what = "be a SQLite file to be copied here"
+        raise ParameterError("store", what, got, f"{hint} with the address.")
 
     def spelled(self, statement: str) -> str:
-        """Return the statement with ``%s`` for values."""
         return statement.replace("?", "%s")
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
@@ -138,12 +127,7 @@ class ColumnType(NamedTuple):
 class Snapshot:
     """A consistent view of a database as of its first query; later writes are not seen.
 
-    It is one read-only transaction, which ends with the object.
-
-    Parameters
-    ----------
-    url
-        The address, which no error message repeats.
+    It is one read-only transaction, which ends with the object. No error repeats the address.
     """
 
     def __init__(self, url: str) -> None:
@@ -198,9 +182,5 @@ def _guarded(work: Callable[[], Any]) -> Any:
     try:
         return work()
     except psycopg.Error:
-        raise ParameterError(
-            "data",
-            "be a readable PostgreSQL table",
-            "",
-            "Check the address and the table, and that the user may SELECT from it.",
-        ) from None
+        hint = "Check the address and the table, and that the user may SELECT from it."
+        raise ParameterError("data", "be a readable PostgreSQL table", "", hint) from None

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sourdine.server import datasets, releases
-from sourdine.server import people as accounts
 from sourdine.server.auth import visitor
 from sourdine.server.openapi import PREFIX
 from sourdine.server.pages.rendering import rendered
@@ -55,11 +54,6 @@ async def nowhere(request: Request, status: int) -> Response:
 # ---- Pages of owners and auditors: people, registering, grants, closing; the ledger and its check
 
 
-def people_page(visit: Visit) -> Response:
-    """Show who can log in, and the form of somebody new."""
-    return visit.shows("people.html", people=visit.ask(accounts.people))
-
-
 def register(visit: Visit) -> Response:
     """Show the form of a new data set."""
     return visit.shows("register.html", folder=visit.call.state.settings.folder)
@@ -67,55 +61,41 @@ def register(visit: Visit) -> Response:
 
 def manage(visit: Visit) -> Response:
     """Show grants, and how to close a data set."""
-    store = visit.call.state.store
-    analysts = [one.name for one in store.people.all() if one.role != "auditor"]
-    return visit.shows(
-        "manage.html",
-        dataset=visit.ask(datasets.reading),
-        grants=visit.ask(datasets.grants),
-        analysts=analysts,
-    )
+    people = visit.call.state.store.people.all()
+    analysts = [one.name for one in people if one.role != "auditor"]
+    facts, grants = visit.ask(datasets.reading), visit.ask(datasets.grants)
+    return visit.shows("manage.html", dataset=facts, grants=grants, analysts=analysts)
+
+
+WHAT = {
+    "book": "the ledger was opened",
+    "terms": "the total: {total}",
+    "charges": "charge {number}: {what}",
+    "answers": "the answer to charge {number}",
+}
+"""What each line of a ledger is, for people."""
 
 
 def ledger(visit: Visit) -> Response:
     """Show who spent what, and every line of a ledger with its head."""
-    text = bytes(releases.ledger(visit.call).body).decode()
     analysts = visit.call.state.store.releases.analysts(visit.dataset.name)
-    lines = [_line(json.loads(line), analysts) for line in text.splitlines()]
-    return visit.shows(
-        "ledger.html",
-        dataset=visit.ask(datasets.reading),
-        grants=visit.ask(datasets.grants),
-        lines=lines,
-    )
+    lines = shown_lines(releases.ledger(visit.call), WHAT)
+    for line in lines:
+        spends, row = line["table"] == "charges", line["row"]
+        line["who"] = analysts.get(row["number"], "") if spends else ""
+        line["epsilon"] = row.get("epsilon") if spends else None
+    facts, grants = visit.ask(datasets.reading), visit.ask(datasets.grants)
+    return visit.shows("ledger.html", dataset=facts, grants=grants, lines=lines)
 
 
-def _line(line: dict[str, Any], analysts: Mapping[int, str]) -> dict[str, Any]:
-    row = line["row"]
-    spends = line["table"] == "charges"
-    return {
-        **line,
-        "who": analysts.get(row["number"], "") if spends else "",
-        "what": _what(line["table"], row),
-        "epsilon": row.get("epsilon") if spends else None,
-        "time": row.get("time", row.get("opened", "")),
-        "whole": json.dumps(row, ensure_ascii=False, indent=1),
-    }
-
-
-def _what(table: str, row: dict[str, Any]) -> str:
-    match table:
-        case "book":
-            return "the ledger was opened"
-        case "terms":
-            return f"the total: epsilon {row['epsilon']}, delta {row['delta']}"
-        case "charges":
-            return f"charge {row['number']}: {row['what']}"
-        case "answers":
-            return f"the answer to charge {row['number']}"
-    return table
-
-
-def check(visit: Visit) -> Response:
-    """Show whether a ledger is right: a part of its page."""
-    return visit.shows("check.html", check=visit.ask(releases.check))
+def shown_lines(answer: Response, words: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the lines of a ledger as a page shows them, with words for what each table says."""
+    lines = [json.loads(line) for line in bytes(answer.body).splitlines()]
+    for line in lines:
+        row = line["row"]
+        names = ("rho",) if "rho" in row else ("epsilon", "delta")
+        total = ", ".join(f"{name} {row.get(name)}" for name in names)
+        line["what"] = words.get(line["table"], line["table"]).format(**{**row, "total": total})
+        line["time"] = row.get("time", row.get("opened", ""))
+        line["whole"] = json.dumps(row, ensure_ascii=False, indent=1)
+    return lines

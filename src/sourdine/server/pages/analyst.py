@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from sourdine.answers import Release
 from sourdine.errors import SourdineError, literal
+from sourdine.plan.plans import ordinal
 from sourdine.reports.sections import COLOURS
 from sourdine.results.answer import plain
 from sourdine.results.charts import groups_of
@@ -31,7 +32,7 @@ from sourdine.server.requests import MOST_QUESTIONS, RefusedError
 from sourdine.server.store.base import NotGrantedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from markupsafe import Markup
 
@@ -44,93 +45,54 @@ if TYPE_CHECKING:
 # Both ask this server, so they spend of the same total; a token takes the place of the password.
 
 
-OWNERS = ("bounds", "step", "keys", "categories")
-"""What the owner of the data may say instead."""
+KEYED = '-H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)"'
+"""The headers of a command; the key is new with every run."""
 
 
-def as_python(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
-    """Return a program that asks a server a question.
+def as_python(url: str, call: str) -> str:
+    """Return a program that calls a method of a server.
 
     Examples
     --------
-    >>> print(as_python("http://a", "ages", {"statistic": "mean", "column": "age", "epsilon": 0.1}))
+    >>> print(as_python("http://a", "guard('eval').submit('predictions.csv')"))
     import sourdine as sd
     <BLANKLINE>
     token = "..."  # made on the page Tokens
     with sd.Remote('http://a', token) as server:
-        print(server.session('ages').mean(column='age', epsilon=0.1))
+        print(server.guard('eval').submit('predictions.csv'))
     """
+    return (
+        'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
+        f"with sd.Remote({url!r}, token) as server:\n    print(server.{call})"
+    )
+
+
+def copies(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return a question of the data set in the path, for Python and for a shell."""
+    name, statistic = visit.dataset.name, asked["statistic"]
     said = ", ".join(f"{name}={literal(x)}" for name, x in asked.items() if name != "statistic")
-    return (
-        'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
-        f"with sd.Remote({url!r}, token) as server:\n"
-        f"    print(server.session({dataset!r}).{asked['statistic']}({said}))"
-    )
+    address = quote(f"{visit.url}/api/v1/datasets/{name}/releases")
+    body = quote(json.dumps(asked, ensure_ascii=False))
+    return {
+        "python": as_python(visit.url, f"session({name!r}).{statistic}({said})"),
+        "command": f"curl {address} \\\n  {KEYED} \\\n  --json {body}",
+    }
 
 
-def as_command(url: str, dataset: str, asked: Mapping[str, Any]) -> str:
-    r"""Return a command that asks a server a question; the key is new with every run.
-
-    Examples
-    --------
-    >>> print(as_command("http://a", "ages", {"statistic": "count", "epsilon": 0.1}))
-    curl http://a/api/v1/datasets/ages/releases \
-      -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)" \
-      --json '{"statistic": "count", "epsilon": 0.1}'
-    """
-    address = quote(f"{url}/api/v1/datasets/{dataset}/releases")
-    return (
-        f'curl {address} \\\n  -H "Authorization: Bearer $TOKEN" '
-        f'-H "Idempotency-Key: $(uuidgen)" \\\n'
-        f"  --json {quote(json.dumps(asked, ensure_ascii=False))}"
-    )
-
-
-def guard_as_python(url: str, guard: str) -> str:
-    """Return a program that submits a file of predictions.
-
-    Examples
-    --------
-    >>> print(guard_as_python("http://a", "eval"))
-    import sourdine as sd
-    <BLANKLINE>
-    token = "..."  # made on the page Tokens
-    with sd.Remote('http://a', token) as server:
-        print(server.guard('eval').submit("predictions.csv"))
-    """
-    return (
-        'import sourdine as sd\n\ntoken = "..."  # made on the page Tokens\n'
-        f"with sd.Remote({url!r}, token) as server:\n"
-        f'    print(server.guard({guard!r}).submit("predictions.csv"))'
-    )
-
-
-def guard_as_command(url: str, guard: str) -> str:
-    r"""Return a command that submits a file of predictions; the key is new with every run.
-
-    Examples
-    --------
-    >>> print(guard_as_command("http://a", "eval"))
-    jq -Rs '{predictions: .}' predictions.csv |
-      curl http://a/api/v1/guards/eval/submissions --json @- \
-      -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)"
-    """
-    address = quote(f"{url}/api/v1/guards/{guard}/submissions")
-    return (
-        f"jq -Rs '{{predictions: .}}' predictions.csv |\n  curl {address} --json @- \\\n"
-        '  -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(uuidgen)"'
-    )
+def guard_copies(visit: Visit, guard: str) -> dict[str, str]:
+    """Return the submission of a file of predictions to a guard, for Python and for a shell."""
+    address = quote(f"{visit.url}/api/v1/guards/{guard}/submissions")
+    body = "jq -Rs '{predictions: .}' predictions.csv"
+    return {
+        "python": as_python(visit.url, f'guard({guard!r}).submit("predictions.csv")'),
+        "command": f"{body} |\n  curl {address} --json @- \\\n  {KEYED}",
+    }
 
 
 # ---- A release as a file: its numbers as CSV, its picture as SVG or PNG, everything public as JSON
 
 
-TYPES = {
-    "csv": "text/csv",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "json": "application/json",
-}
+TYPES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png", "json": "application/json"}
 MOST_GROUPS_DRAWN, MOST_NUMBERS_DRAWN = 24, 1000
 """What is larger has no PNG: matplotlib would keep a thread for many seconds."""
 PATIENCE = 5.0
@@ -150,22 +112,16 @@ def download(visit: Visit) -> Response:
     text: str | bytes = ""
     if stored["answers"]:
         facts = stored["answers"][int(number) - stored["number"]]
-        release = Release.from_dict(facts)
-        match form:
-            case "png":
-                text = as_png(release)
-            case "csv":
-                text = as_csv(release)
-            case "svg":
-                text = as_svg(release)
-            case "json":
-                text = f"{json_text(facts)}\n"
+        makers: dict[str, Callable[[Release], str | bytes]]
+        makers = {"png": as_png, "csv": as_csv, "svg": as_svg}
+        if form == "json":
+            text = f"{json_text(facts)}\n"
+        elif form in makers:
+            text = makers[form](Release.from_dict(facts))
     if not text:
         raise NotGrantedError("This release has no such file.")
-    name = f"{visit.dataset.name}-{number}.{form}"
-    return Response(
-        text, 200, {"content-disposition": f'attachment; filename="{name}"'}, TYPES[form]
-    )
+    named = f'attachment; filename="{visit.dataset.name}-{number}.{form}"'
+    return Response(text, 200, {"content-disposition": named}, TYPES[form])
 
 
 def formats(release: Release, *, drawn: bool) -> list[str]:
@@ -207,24 +163,13 @@ def as_svg(release: Release) -> str:
 
 
 def as_png(release: Release) -> bytes:
-    """Return the picture that `Release.plot` draws; empty where there is none, or no matplotlib.
-
-    Raises
-    ------
-    RefusedError
-        Other threads are still drawing: 503, to be sent again.
-    """
+    """Return the picture that `Release.plot` draws; empty where there is none, or no matplotlib."""
     if not _quickly_drawn(release) or not release_picture(release, WIDE):
         return b""
     if not DRAWING.acquire(timeout=PATIENCE):
-        raise RefusedError(
-            503,
-            "the picture",
-            "The server is busy drawing other pictures.",
-            "",
-            "Send the same request again in a moment; nothing is charged for it.",
-            wait=5,
-        )
+        what = "The server is busy drawing other pictures."
+        hint = "Send the same request again in a moment; nothing is charged for it."
+        raise RefusedError(503, "the picture", what, "", hint, wait=5)
     try:
         page = BytesIO()
         release.plot().savefig(page, format="png")
@@ -277,20 +222,13 @@ def desk(visit: Visit) -> Response:
     """Show where a data set is asked."""
     facts = visit.ask(datasets.reading)
     columns = stored_columns(visit.dataset.columns)
+    known = _known(facts, columns)
     return visit.shows(
-        "desk.html",
-        dataset=facts,
-        columns=columns,
-        column_kinds=list(column_kinds(columns)),
+        "desk.html", dataset=facts, columns=columns, column_kinds=list(column_kinds(columns)),
         kinds=kinds(),
-        fields=[
-            one
-            for one in fields_under(visit.dataset.terms)
-            if one.name not in _known(facts, columns)
-        ],
-        gauge=_gauge(facts, 0.0),
-        history=_history(visit, facts["last"]),
-    )
+        fields=[one for one in fields_under(visit.dataset.terms) if one.name not in known],
+        gauge=_gauge(facts, 0.0), history=_history(visit, facts["last"]),
+    )  # fmt: skip
 
 
 def _known(facts: Mapping[str, Any], columns: PublicColumns) -> set[str]:
@@ -354,31 +292,19 @@ def plan(visit: Visit) -> Response:
     try:
         planned = visit.ask(releases.plan)
     except SourdineError as refusal:
-        return visit.shows(
-            "plan.html",
-            said=refusal.said(FORM),
-            at=refusal.name,
-            gauge=_gauge(facts, 0.0),
-            plan=None,
-        )
+        said, empty = refusal.said(FORM), _gauge(facts, 0.0)
+        return visit.shows("plan.html", said=said, at=refusal.name, gauge=empty, plan=None)
     epsilon, error = Fraction(planned["epsilon"]), planned["error"]
     free = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
     typed = {name: planned["question"].get(name, x) for name, x in free.items()}
     again = {**typed, "epsilon": planned["question"]["epsilon"]}
     afford = _afford(facts)
     return visit.shows(
-        "plan.html",
-        said="",
-        plan=planned,
-        promise=_promise(planned),
-        error=error,
-        dataset=facts,
+        "plan.html", said="", plan=planned, promise=_promise(planned), error=error, dataset=facts,
         gauge=_gauge(facts, _taken(visit, [{**free, "epsilon": str(epsilon)}])),
         curve=_curve(visit, free, planned, afford),
-        fits=planned["fits"] and _granted(facts, epsilon),
-        afford=afford,
-        **_copies(visit, again),
-    )
+        fits=planned["fits"] and _granted(facts, epsilon), afford=afford, **copies(visit, again),
+    )  # fmt: skip
 
 
 def _promise(planned: Mapping[str, Any]) -> tuple[str, str]:
@@ -400,35 +326,21 @@ def _promise(planned: Mapping[str, Any]) -> tuple[str, str]:
         unit = "of weight" if asked.get("weights") else "records"
         return f"± {upward(error)}", unit if asked["statistic"] in RECORDS else ""
     orders = asked.get("q", 0.5)
-    orders = orders if isinstance(orders, list) else [orders]
-    whose = f"the {_ordinal(orders[0])} percentile" if len(orders) == 1 else "each percentile"
+    first, *more = orders if isinstance(orders, list) else [orders]
+    percent = ordinal(float(100 * Fraction(str(first))))
+    whose = "each percentile" if more else f"the {percent} percentile"
     return f"within {upward(100 * error)}", f"percentage points of {whose}"
-
-
-def _ordinal(order: str | float) -> str:
-    """Return which percentile a quantile is.
-
-    Examples
-    --------
-    >>> _ordinal(0.5), _ordinal("0.01"), _ordinal(0.11), _ordinal(0.125), _ordinal(0.33)
-    ('50th', '1st', '11th', '12.5th', '33rd')
-    """
-    text = f"{float(100 * Fraction(str(order))):.10g}"
-    teen = text[-2:] in ("11", "12", "13")
-    ending = "th" if teen or "." in text else {"1": "st", "2": "nd", "3": "rd"}.get(text[-1], "th")
-    return text + ending
 
 
 def _curve(
     visit: Visit, said: Mapping[str, Any], planned: Mapping[str, Any], afford: Fraction
 ) -> Markup | str:
     points = [*visit.ask(releases.curve, said)["points"], (planned["epsilon"], planned["error"])]
-    ranks = planned["ranks"]
+    factor = 100 if planned["ranks"] else 1
     *rest, own = [
-        (float(Fraction(e)), 100 * x if ranks else x) if isinstance(x, (int, float)) else None
-        for e, x in points
+        (float(Fraction(e)), factor * x) if isinstance(x, (int, float)) else None for e, x in points
     ]
-    unit = "percentage points" if ranks else _promise(planned)[1]
+    unit = "percentage points" if planned["ranks"] else _promise(planned)[1]
     known = [one for one in rest if one is not None]
     if not known:
         return ""
@@ -436,17 +348,16 @@ def _curve(
     return drawn.draw()
 
 
-def _copies(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
-    url, name = visit.url, visit.dataset.name
-    return {"python": as_python(url, name, asked), "command": as_command(url, name, asked)}
-
-
 def together(visit: Visit) -> Response:
     """Show how one total is shared among several questions: a part of the desk."""
     facts, body = visit.ask(datasets.reading), visit.call.body()
     batch = listed(body)
     try:
-        plans = _plans(visit, batch, body.get("epsilon"))
+        if body.get("epsilon") is None:  # each at what it was typed with
+            plans = [visit.ask(releases.plan, one) for one in batch]
+        else:
+            shared = {"questions": batch, "epsilon": body["epsilon"]}
+            plans = visit.ask(releases.plan, shared)["plans"]
     except SourdineError as error:
         return visit.shows("together.html", said=error.said(FORM), plans=None)
     asked = [
@@ -456,23 +367,10 @@ def together(visit: Visit) -> Response:
     whole = sum((Fraction(one["epsilon"]) for one in plans), Fraction(0))
     taken = _taken(visit, asked)
     return visit.shows(
-        "together.html",
-        said="",
-        plans=[(one, " ".join(_promise(one))) for one in plans],
-        whole=whole,
-        fits=facts["share"] + taken <= 1 and _granted(facts, whole),
-        asked=json.dumps({"questions": asked}),
-        gauge=_gauge(facts, taken),
-    )
-
-
-def _plans(visit: Visit, batch: Sequence[Mapping[str, Any]], total: object) -> list[dict[str, Any]]:
-    """Return the plans of several questions: under a total, or each at what it was typed with."""
-    if total is None:
-        return [visit.ask(releases.plan, one) for one in batch]
-    found = visit.ask(releases.plan, {"questions": batch, "epsilon": total})
-    plans: list[dict[str, Any]] = found["plans"]
-    return plans
+        "together.html", said="", plans=[(one, " ".join(_promise(one))) for one in plans],
+        whole=whole, fits=facts["share"] + taken <= 1 and _granted(facts, whole),
+        asked=json.dumps({"questions": asked}), gauge=_gauge(facts, taken),
+    )  # fmt: skip
 
 
 def release(visit: Visit) -> Response:
@@ -493,16 +391,12 @@ def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
     wide = sheet.lead is not None and one.mechanism.display.lead is not None
     picture = release_picture(one, visit.wide)
     return {
-        "number": number,
-        "name": one.mechanism.display.title or str(one.mechanism),
-        "heads": sheet.heads,
-        "rows": sheet.lines,
+        "number": number, "name": one.mechanism.display.title or str(one.mechanism),
+        "heads": sheet.heads, "rows": sheet.lines,
         "labels": max(sheet.lead or 0, 1) if wide else len(one.columns().labels),
-        "picture": picture,
-        "formats": formats(one, drawn=bool(picture)),
-        "notes": sheet.notes,
-        **_copies(visit, left),
-    }
+        "picture": picture, "formats": formats(one, drawn=bool(picture)), "notes": sheet.notes,
+        **copies(visit, left),
+    }  # fmt: skip
 
 
 def tokens(visit: Visit) -> Response:

@@ -29,16 +29,9 @@ FIXED = ("statistic", "read", "lookup", "tables", "relation", "unit", "rows", "e
 LONG = ("statement",)
 """What is typed in several lines."""
 FURTHER = (
-    "interval",
-    "n",
-    "step",
-    "steps",
-    "per_person",
-    "weights",
-    "weight_bounds",
-    "strata",
+    "interval", "n", "step", "steps", "per_person", "weights", "weight_bounds", "strata",
     "strata_keys",
-)
+)  # fmt: skip
 """Rarely typed here: the server knows better than nothing."""
 PREFILLED = {"q": "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9", "bins": "20"}
 """What a newcomer sees first: deciles, and as many bins as a picture shows well."""
@@ -55,15 +48,9 @@ LABELS = {
 OF_NUMBERS = ("bins",)
 FIRST = "mean"
 EXAMPLE: Mapping[str, Any] = {
-    "column": "x",
-    "bounds": (0, 120),
-    "step": 1,
-    "q": PREFILLED["q"],
-    "bins": 20,
-    "category": "a",
-    "categories": ("a", "b"),
-    "y": "y",
-}
+    "column": "x", "bounds": (0, 120), "step": 1, "q": PREFILLED["q"], "bins": 20,
+    "category": "a", "categories": ("a", "b"), "y": "y",
+}  # fmt: skip
 """A question with which choices are tried."""
 OF_DELTA = ("unknown",)
 """Suggested values that need a delta."""
@@ -81,8 +68,7 @@ class FormWording(PythonWording):
     def subject(self, name: str) -> str:
         return LABELS.get(name, name)
 
-    def mention(self, name: str) -> str:
-        return LABELS.get(name, name)
+    mention = subject
 
     def typed(self, name: str, value: object) -> str:
         parts = value if isinstance(value, (list, tuple)) else (value,)
@@ -97,24 +83,8 @@ FORM = FormWording()
 class FormField:
     """A parameter as a form shows it.
 
-    Parameters
-    ----------
-    name
-        Of the parameter.
-    text
-        What the schema says of it.
-    choices
-        Its values, where there are few.
-    default
-        What holds if nothing is typed.
-    flag
-        Whether it is yes or no.
-    statistics
-        The statistics that have it, as it is here.
-    key
-        What tells it apart from the fields of the same parameter of other statistics.
-    suggested
-        Values to pick, by what they are called.
+    ``statistics`` have it as it is here; ``key`` tells it apart from the fields of the same
+    parameter of other statistics; ``suggested`` are values to pick, by what they are called.
     """
 
     name: str
@@ -153,16 +123,8 @@ class FormField:
 class FormStatistic:
     """A statistic as a form offers it.
 
-    Parameters
-    ----------
-    name, text
-        What it is called, and what it is.
-    fields
-        The names of its parameters.
-    columns
-        Which columns it is of: ``"number"``, ``"choice"`` or both.
-    whole
-        Whether it needs no column.
+    ``columns`` says which it is of, ``"number"``, ``"choice"`` or both; ``whole`` whether it needs
+    none.
     """
 
     name: str
@@ -188,15 +150,13 @@ def kinds() -> tuple[FormStatistic, ...]:
     >>> [kind.name for kind in kinds()][:4], kinds()[2].fields[:3]
     (['count', 'sum', 'mean', 'variance'], ('column', 'where', 'bounds'))
     """
-    return tuple(
-        _kind(name, facts)
-        for name, facts in questions.schema()["$defs"].items()
-        if not any(_is_by_column(facts, one) for one in facts["required"] if one != "bounds")
-    )
 
+    def by_column(facts: Mapping[str, Any]) -> bool:
+        own = [name for name in facts["required"] if name != "bounds"]
+        return any(facts["properties"][name].get("type") == "object" for name in own)
 
-def _is_by_column(facts: Mapping[str, Any], name: str) -> bool:
-    return bool(facts["properties"][name].get("type") == "object")
+    known = questions.schema()["$defs"].items()
+    return tuple(_kind(name, facts) for name, facts in known if not by_column(facts))
 
 
 def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
@@ -220,12 +180,8 @@ def fields(
 ) -> tuple[FormField, ...]:
     """Return the fields of all statistics that a form can ask.
 
-    Parameters
-    ----------
-    relation, unit
-        Of the data set: its neighbours, and whether a column names a person.
-    delta
-        Whether its total has a delta, so that a question may have one.
+    ``unit`` is whether a column of the data set names a person; ``delta`` whether its total has a
+    delta, so that a question may have one.
 
     Examples
     --------
@@ -266,18 +222,16 @@ def _field(
 ) -> FormField:
     default = facts.get("default")
     whole = {**asked, "statistic": statistic}
+    found = facts.get("enum", ())
+    suggested = SUGGESTED.get(name, {}).items()
     return FormField(
         name=name,
         text=facts["description"],
-        choices=tuple(
-            one for one in facts.get("enum", ()) if _accepted(whole, name, one, delta=delta)
-        ),
+        choices=tuple(one for one in found if _accepted(whole, name, one, delta=delta)),
         default="" if default is None or default is False else str(default),
         flag=facts.get("type") == "boolean",
         statistics=(statistic,),
-        suggested=tuple(
-            one for one in SUGGESTED.get(name, {}).items() if delta or one[1] not in OF_DELTA
-        ),
+        suggested=tuple(one for one in suggested if delta or one[1] not in OF_DELTA),
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.leaderboard import Ladder, Team, team_cells
 from sourdine.server import guards as holdouts
-from sourdine.server.pages.analyst import guard_as_command, guard_as_python
+from sourdine.server.pages.administration import shown_lines
+from sourdine.server.pages.analyst import guard_copies
 from sourdine.server.pages.pictures import BoardPicture, gauge
 
 if TYPE_CHECKING:
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
 RECENT = 20
 WHAT = {
-    "book": "the ledger was opened",
-    "terms": "the terms: {n} rows, error {error}",
-    "sealed": "the seal of the labels",
-    "board": "the leaderboard, in steps of {step}",
-    "answers": "charge {number}: {what}",
-}
+    "book": "the ledger was opened", "terms": "the terms: {n} rows, error {error}",
+    "sealed": "the seal of the labels", "board": "the leaderboard, in steps of {step}",
+    "answers": "charge {number}: {what}", "submissions": "the answer to {name}: ",
+}  # fmt: skip
 """What each line of a ledger is, for people."""
 
 
@@ -41,9 +39,7 @@ def guards(visit: Visit) -> Response:
 def guard(visit: Visit) -> Response:
     """Show where a team submits, what is left, the leaderboard, and what the team was told."""
     facts = _facts(visit)
-    name = facts["guard"]["name"]
-    python, command = guard_as_python(visit.url, name), guard_as_command(visit.url, name)
-    return visit.shows("guard.html", **facts, python=python, command=command)
+    return visit.shows("guard.html", **facts, **guard_copies(visit, facts["guard"]["name"]))
 
 
 def told(visit: Visit) -> Response:
@@ -96,46 +92,19 @@ def _sent(row: Mapping[str, Any], ladder: Ladder) -> dict[str, Any]:
     return {**row, "value": value, "interval": interval}
 
 
-def register(visit: Visit) -> Response:
-    """Show the form of new labels under guard."""
-    return visit.shows("guard_register.html")
-
-
 def teams(visit: Visit) -> Response:
     """Show who may submit how often, and how to close a guard."""
     people = [one.name for one in visit.call.state.store.people.all() if one.role != "auditor"]
-    return visit.shows(
-        "guard_teams.html",
-        guard=visit.ask(holdouts.guard),
-        grants=visit.ask(holdouts.team_grants),
-        people=people,
-    )
+    facts, grants = visit.ask(holdouts.guard), visit.ask(holdouts.team_grants)
+    return visit.shows("guard_teams.html", guard=facts, grants=grants, people=people)
 
 
 def ledger(visit: Visit) -> Response:
     """Show every line of a guard's ledger with its head."""
-    text = bytes(holdouts.guard_ledger(visit.call).body).decode()
-    lines = [_line(json.loads(line)) for line in text.splitlines()]
+    lines = shown_lines(holdouts.guard_ledger(visit.call), WHAT)
+    for line in lines:
+        if line["table"] == "submissions":
+            row = line["row"]
+            leads = "does not lead" if row["rung"] is None else f"leads with {row['value']:g}"
+            line["what"] += leads
     return visit.shows("guard_ledger.html", guard=visit.ask(holdouts.guard), lines=lines)
-
-
-def _line(line: dict[str, Any]) -> dict[str, Any]:
-    row = line["row"]
-    return {
-        **line,
-        "what": _what(line["table"], row),
-        "time": row.get("time", row.get("opened", "")),
-        "whole": json.dumps(row, ensure_ascii=False, indent=1),
-    }
-
-
-def _what(table: str, row: Mapping[str, Any]) -> str:
-    if table == "submissions":
-        answer = "does not lead" if row["rung"] is None else f"leads with {row['value']:g}"
-        return f"the answer to {row['name']}: {answer}"
-    return WHAT.get(table, table).format(**row)
-
-
-def check(visit: Visit) -> Response:
-    """Show whether a guard's ledger is right: a part of its page."""
-    return visit.shows("check.html", check=visit.ask(holdouts.check_guard))

@@ -31,15 +31,7 @@ STEPS = (1, 2, 5)
 
 
 def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
-    """Return a half circle: what is spent, what a plan would take, and what is left as words.
-
-    Parameters
-    ----------
-    spent, planned
-        Shares of the total.
-    left, total
-        As words.
-    """
+    """Return a half circle: shares of the total that are spent and planned, and what is left."""
     after = min(spent + planned, 1.0)
     over = spent + planned > 1
     parts = _arc(0, 1, "track") + _arc(0, spent, "spent")
@@ -56,10 +48,7 @@ def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
 def _arc(begin: float, end: float, kind: str) -> str:
     if end - begin < 1e-6:
         return ""
-    x0, y0, x1, y1 = (
-        *_place(begin),
-        *_place(max(end, begin + 0.004)),
-    )
+    x0, y0, x1, y1 = (*_place(begin), *_place(max(end, begin + 0.004)))
     path = f"M{x0:.2f} {y0:.2f}A{RADIUS:g} {RADIUS:g} 0 0 1 {x1:.2f} {y1:.2f}"
     return f'<path class="arc {kind}" d="{path}" stroke-width="{THICK:g}" fill="none"/>'
 
@@ -73,18 +62,8 @@ def _place(share: float) -> tuple[float, float]:
 class CurvePicture:
     """The error against epsilon, both by powers of ten; what cannot be afforded is shaded.
 
-    Parameters
-    ----------
-    points
-        Epsilons and errors, epsilons ascending; an error of 0 lies on the floor.
-    here
-        The plan's own.
-    afford
-        The largest epsilon that can be had.
-    wide
-        Pixels.
-    unit
-        What the error is counted in.
+    ``points`` are epsilons and errors, epsilons ascending; an error of 0 lies on the floor.
+    ``here`` is the plan's own, ``afford`` the largest epsilon that can be had, ``wide`` in pixels.
     """
 
     points: Sequence[tuple[float, float]]
@@ -133,8 +112,7 @@ class CurvePicture:
             parts += f'<path class="rule" d="M{LEFT} {y:.1f}H{self.wide - RIGHT}"/>'
             parts += text(upward(error), LEFT - 8, y + 4, "end")
         for power in range(-3, 2):
-            x = self._x(10.0**power)
-            parts += text(f"{10.0**power:g}", x, floor_ + 17, "middle")
+            parts += text(f"{10.0**power:g}", self._x(10.0**power), floor_ + 17, "middle")
         if self._narrow:  # beside what is said of the shade
             parts += text(f"error ({self.unit or '95%'})", 0, 14)
         else:
@@ -143,12 +121,9 @@ class CurvePicture:
 
     def _ticks(self) -> list[float]:
         low, high = self._ends()
-        powers = range(floor(low), ceil(high) + 1)
-        tens = [10.0**p for p in powers if low <= p <= high]
-        if len(tens) > 5:
-            return tens[:: ceil(len(tens) / 5)]
+        tens = [10.0**p for p in range(floor(low), ceil(high) + 1) if low <= p <= high]
         if len(tens) > 2:
-            return tens
+            return tens[:: ceil(len(tens) / 5)]
         fine = [s * 10.0**p for p in range(floor(low) - 1, ceil(high) + 1) for s in STEPS]
         return [v for v in fine if low <= log10(v) <= high]
 
@@ -196,16 +171,8 @@ BOARD_ABOVE = 22.0
 class BoardPicture:
     """All teams, the leader on top; those that never led without a score.
 
-    Parameters
-    ----------
-    teams, ladder
-        In their order; and the grid of their scores.
-    bar
-        The least score that leads now; None if none does any more.
-    own
-        The team that looks at it.
-    wide
-        Pixels.
+    ``ladder`` is the grid of scores, ``bar`` the least that leads now, None if none does any more;
+    ``own`` the team that looks at it, ``wide`` in pixels.
     """
 
     teams: Sequence[Team]
@@ -235,8 +202,8 @@ class BoardPicture:
     @property
     def _left(self) -> float:
         longest = max(len(_named(team)) for team in self.teams)
-        share = 0.42 if self._narrow else 0.35
-        return min(max(LETTER * longest + 16, 60.0), self.wide * share)
+        most = self.wide * (0.42 if self._narrow else 0.35)
+        return min(max(LETTER * longest + 16, 60.0), most)
 
     @property
     def _right(self) -> float:
@@ -279,13 +246,11 @@ class BoardPicture:
         return parts + text(said, self.wide - self._right + 14, y + 4.5, kind="name")
 
     def _told(self) -> str:
-        said = [
-            f"{team.name} has not led"
-            if team.score is None
-            else "{}: {} {}".format(team.name, *team_cells(team, self.ladder))
-            for team in self.teams
-        ]
-        return "; ".join(said)
+        cells = ((team, *team_cells(team, self.ladder)) for team in self.teams)
+        return "; ".join(
+            f"{team.name} has not led" if team.score is None else f"{team.name}: {score} {ends}"
+            for team, score, ends in cells
+        )
 
 
 def _named(team: Team, fits: int = 1000) -> str:

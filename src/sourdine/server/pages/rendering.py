@@ -23,7 +23,7 @@ from sourdine.results.figures import environment
 from sourdine.results.tables import grouped
 from sourdine.server.auth import visitor
 from sourdine.server.pages.fields import FORM
-from sourdine.server.requests import Incoming, problem, read_body
+from sourdine.server.requests import Incoming, problem, read_body, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -107,19 +107,16 @@ def rendered(template: str, status: int = 200, **facts: Any) -> Response:
 @cache
 def _files() -> dict[str, bytes]:
     there = files("sourdine.server.pages").joinpath("web", "static").iterdir()
-    return {"palette.css": _palette().encode(), **{one.name: one.read_bytes() for one in there}}
+    light, dark = (
+        "".join(f"--{word}:{both[i]};" for word, both in COLOURS.items()) for i in (0, 1)
+    )
+    palette = f":root{{{light}}}\n@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    return {"palette.css": palette.encode(), **{one.name: one.read_bytes() for one in there}}
 
 
 def stylesheet() -> str:
     """Return the style of the pages, in which the colours of `COLOURS` are variables."""
     return _files()["look.css"].decode()
-
-
-def _palette() -> str:
-    light, dark = (
-        "".join(f"--{word}:{both[i]};" for word, both in COLOURS.items()) for i in (0, 1)
-    )
-    return f":root{{{light}}}\n@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
 @cache
@@ -149,15 +146,7 @@ NARROWEST, USUAL, WIDEST = 280, 720, 960
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a page is made with.
-
-    Parameters
-    ----------
-    call
-        The request, as operations of the API see it.
-    url
-        Where this server is, as the browser sees it.
-    """
+    """The request of a page, as operations see it, and where the browser sees this server."""
 
     call: Incoming
     url: str
@@ -175,9 +164,8 @@ class Visit:
     @property
     def wide(self) -> int:
         """How many pixels there are for a picture."""
-        text = self.call.query.get("wide", "")
-        asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else USUAL
-        return min(max(asked, NARROWEST), WIDEST)
+        asked = whole_number(self.call.query.get("wide", ""))
+        return min(max(USUAL if asked is None else asked, NARROWEST), WIDEST)
 
     def ask(self, operation: Callable[[Incoming], Response], body: object = None) -> Any:
         """Return what an operation of the API answers to this person."""
@@ -198,36 +186,30 @@ def page(
 ) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a page; who is not known is sent to log in.
 
-    Parameters
-    ----------
-    shows
-        Makes the page, in a thread.
-    roles
-        Whose page it is; everybody's if left out.
+    ``shows`` makes the page, in a thread. Without ``roles`` it is everybody's.
     """
 
     async def endpoint(request: Request) -> Response:
         caller = await visitor(request)
         if caller is None:
             return RedirectResponse(f"/login?next={quote(request.url.path)}", 303)
-        visit = Visit(
-            Incoming(
-                state=request.app.state.server,
-                caller=caller,
-                path=request.path_params,
-                query=request.query_params,
-                headers=request.headers,
-                cookies=request.cookies,
-                data=await read_body(request),
-            ),
-            f"{request.url.scheme}://{request.url.netloc}",
-        )
+        call = Incoming.of(request, caller, await read_body(request))
+        visit = Visit(call, f"{request.url.scheme}://{request.url.netloc}")
         if roles and visit.role not in roles:
             said = f"This page is for {' and '.join(f'{role}s' for role in roles)}."
             return rendered("refused.html", 403, person=caller.name, role=visit.role, said=said)
         return await run_in_threadpool(_shown, shows, visit)
 
     return endpoint
+
+
+def filled(template: str, **asked: Callable[[Incoming], Response]) -> Callable[[Visit], Response]:
+    """Return what shows a template with what operations of the API answer."""
+
+    def shows(visit: Visit) -> Response:
+        return visit.shows(template, **{name: visit.ask(one) for name, one in asked.items()})
+
+    return shows
 
 
 def _shown(shows: Callable[[Visit], Response], visit: Visit) -> Response:

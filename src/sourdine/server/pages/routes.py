@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
+from sourdine.server import guards as guard_operations
+from sourdine.server import people, releases
+from sourdine.server import surveys as survey_operations
 from sourdine.server.pages import administration, analyst, surveys
 from sourdine.server.pages import guards as holdouts
 from sourdine.server.pages.administration import login
-from sourdine.server.pages.rendering import page, static
+from sourdine.server.pages.rendering import filled, page, static
 from sourdine.server.requests import OVERSEERS
 
 if TYPE_CHECKING:
@@ -17,42 +20,48 @@ if TYPE_CHECKING:
 
 
 DATA, GUARD, SURVEY = "/data/{dataset}", "/guard/{guard}", "/surveys/{survey}"
-OWNER = ("owner",)
-GUARDS = (
-    Route("/guards", page(holdouts.guards)),
-    Route("/guards/register", page(holdouts.register, roles=OWNER)),
-    Route(GUARD, page(holdouts.guard)),
-    Route(f"{GUARD}/told", page(holdouts.told)),
-    Route(f"{GUARD}/leaderboard", page(holdouts.leaderboard)),
-    Route(f"{GUARD}/teams", page(holdouts.teams, roles=OWNER)),
-    Route(f"{GUARD}/ledger", page(holdouts.ledger, roles=OVERSEERS)),
-    Route(f"{GUARD}/check", page(holdouts.check, roles=OVERSEERS)),
-)
-SURVEYS = (
-    Route("/surveys", page(surveys.listing)),
-    Route("/draft", page(surveys.draft, roles=OWNER)),
-    Route("/survey-check", page(surveys.check, roles=OWNER), methods=["POST"]),
-    Route(SURVEY, page(surveys.survey)),
-    Route(f"{SURVEY}/part", page(surveys.part)),
-    Route(f"{SURVEY}/preview", page(surveys.preview, roles=OWNER)),
-)
+EVERYBODY = {
+    "/": analyst.home,
+    "/tokens": analyst.tokens,
+    DATA: analyst.desk,
+    f"{DATA}/plan": analyst.plan,
+    f"{DATA}/together": analyst.together,
+    f"{DATA}/history": analyst.history,
+    f"{DATA}/releases/{{number}}": analyst.release,
+    f"{DATA}/releases/{{number}}/{{format}}": analyst.download,
+    "/guards": holdouts.guards,
+    GUARD: holdouts.guard,
+    f"{GUARD}/told": holdouts.told,
+    f"{GUARD}/leaderboard": holdouts.leaderboard,
+    "/surveys": filled("surveys.html", surveys=survey_operations.surveys),
+    SURVEY: surveys.survey,
+    f"{SURVEY}/part": surveys.part,
+}
+OWNERS = {
+    "/people": filled("people.html", people=people.people),
+    "/register": administration.register,
+    f"{DATA}/manage": administration.manage,
+    "/guards/register": filled("guard_register.html"),
+    f"{GUARD}/teams": holdouts.teams,
+    "/draft": surveys.draft,
+    "/survey-check": surveys.check,
+    f"{SURVEY}/preview": surveys.preview,
+}
+OF_OVERSEERS = {
+    f"{DATA}/ledger": administration.ledger,
+    f"{DATA}/check": filled("check.html", check=releases.check),
+    f"{GUARD}/ledger": holdouts.ledger,
+    f"{GUARD}/check": filled("check.html", check=guard_operations.check_guard),
+}
+POSTED = {f"{DATA}/plan", f"{DATA}/together", "/survey-check"}
+"""Pages that are asked for with a body."""
 PAGES: tuple[BaseRoute, ...] = (
     Route("/login", login),
-    Route("/", page(analyst.home)),
-    Route("/tokens", page(analyst.tokens)),
-    Route("/people", page(administration.people_page, roles=OWNER)),
-    Route("/register", page(administration.register, roles=OWNER)),
-    Route(DATA, page(analyst.desk)),
-    Route(f"{DATA}/plan", page(analyst.plan), methods=["POST"]),
-    Route(f"{DATA}/together", page(analyst.together), methods=["POST"]),
-    Route(f"{DATA}/history", page(analyst.history)),
-    Route(f"{DATA}/releases/{{number}}", page(analyst.release)),
-    Route(f"{DATA}/releases/{{number}}/{{format}}", page(analyst.download)),
-    Route(f"{DATA}/manage", page(administration.manage, roles=OWNER)),
-    Route(f"{DATA}/ledger", page(administration.ledger, roles=OVERSEERS)),
-    Route(f"{DATA}/check", page(administration.check, roles=OVERSEERS)),
-    *GUARDS,
-    *SURVEYS,
     Route("/static/{mark}/{name}", static),
+    *(
+        Route(path, page(shows, roles=roles), methods=["POST" if path in POSTED else "GET"])
+        for roles, pages in (((), EVERYBODY), (("owner",), OWNERS), (OVERSEERS, OF_OVERSEERS))
+        for path, shows in pages.items()
+    ),
 )
 """All pages, beside the API."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from sourdine.server import surveys
-from sourdine.server.surveys import Draft, origin
+from sourdine.server.surveys import examined_at, origin
 from sourdine.survey import page as survey_page
 from sourdine.survey.page import languages, words
 from sourdine.survey.results import result_sections, results
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 ALONE = "sandbox allow-scripts; connect-src 'none'; frame-ancestors 'none'"
 """A preview runs its script, keeps nothing and sends nothing."""
-
-
-def listing(visit: Visit) -> Response:
-    """Show the surveys."""
-    return visit.shows("surveys.html", surveys=visit.ask(surveys.surveys))
 
 
 def draft(visit: Visit) -> Response:
@@ -89,7 +84,7 @@ def _asked(document: Mapping[str, Any], name: str) -> str:
 def preview(visit: Visit) -> Response:
     """Show the page of a draft as people will see it; it keeps nothing and sends nothing."""
     document = visit.ask(surveys.read_survey)["document"]
-    found = Draft(document=document).examined(origin(visit.call))
+    found = examined_at(document, origin(visit.call))
     if found.survey is None:
         raise found.problems[0].refusal()
     headers = {"content-security-policy": ALONE}

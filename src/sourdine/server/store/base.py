@@ -12,17 +12,19 @@
 `SurveyEntry`      a survey on the same server
 =================  ================================================================================
 
+Names are what things are called in addresses and people log in with; times are in UTC, as ISO 8601.
 Texts named JSON are what the server's interfaces understand; the store keeps them as they are.
 """
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from time import time
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import at_least, one_of
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+R = TypeVar("R")
 Role = Literal["owner", "analyst", "auditor"]
 State = Literal["charged", "answered", "failed"]
 
@@ -48,6 +51,11 @@ class KeyReusedError(ParameterError):
 class NotGrantedError(SourdineError):
     """There is no such data set, or none that this person may ask; which of both is not said."""
 
+    @classmethod
+    def of(cls, what: str) -> Self:
+        """Return the refusal of a data set or a guard."""
+        return cls(f"No such {what}, or no access to it. Ask its owner for a grant.")
+
 
 def fingerprint(text: str | bytes) -> str:
     """Return the SHA-256 of a text: of a request's body, or of a token."""
@@ -56,17 +64,7 @@ def fingerprint(text: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """Who a store is.
-
-    Parameters
-    ----------
-    identity
-        32 letters that no other store has.
-    version
-        The version of its tables.
-    opened
-        When it was made, in UTC, as ISO 8601.
-    """
+    """Who a store is: 32 letters that no other has, its tables' version, when it was made."""
 
     identity: str
     version: int
@@ -75,30 +73,14 @@ class Meta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A data set that may be asked; only its state ever changes.
+    """A data set that may be asked; only its state ever changes, and ``"closed"`` is for good.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    terms
-        The total (epsilon, delta and the reserve, or rho), the relation, the unit and its rows.
-        They stand in the first line of the data set's ledger, and nowhere else.
-    source
-        The path or address that the server reads the data from; an address may hold a password,
-        so no interface shows it.
-    columns
-        What is public about the columns, as JSON: names, kinds, bounds, keys.
-    n_about
-        About how many records there are, as the owner says it; None if that is not public.
-    state
-        ``"open"`` or ``"closed"``, which is for good.
-    opened
-        When it was registered.
-    read
-        How its texts are read, as JSON (`sourdine.Reading`).
-    title, description
-        What the owner says of it to the people who use it; may be empty.
+    The ``terms`` (total, relation, unit and its rows) stand in the first line of its ledger, and
+    nowhere else. ``source`` is a path or an address that the server reads the data from; an address
+    may hold a password, so no interface shows it. ``columns`` is what is public about them, as
+    JSON: names, kinds, bounds, keys; ``read`` how texts are read (`sourdine.Reading`), as JSON.
+    ``n_about`` is about how many records there are, as the owner says it; None if that is not
+    public. ``title`` and ``description`` are for the people who use it.
     """
 
     name: str
@@ -115,16 +97,9 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who may log in.
+    """Somebody who may log in, unless disabled.
 
-    Parameters
-    ----------
-    name, role
-        What they are called, and ``"owner"``, ``"analyst"`` or ``"auditor"``.
-    password
-        The hash of their password by argon2id; empty for somebody who has none.
-    disabled
-        Whether they are locked out.
+    ``password`` is its hash by argon2id; empty for somebody who has none.
     """
 
     name: str
@@ -137,15 +112,9 @@ class Person:
 class Grant:
     """How much an analyst may spend of a data set, within its total.
 
-    Parameters
-    ----------
-    dataset, analyst
-        What and who.
-    epsilon
-        What the epsilons of the analyst's releases may sum to. It is a ceiling, not a share that
-        is set aside: the data set's own total is what binds all analysts together.
-    spent
-        What they sum to.
+    ``epsilon`` is what the epsilons of the analyst's releases may sum to. It is a ceiling, not a
+    share that is set aside: the data set's own total is what binds all analysts together.
+    ``spent`` is what they sum to.
     """
 
     dataset: str
@@ -161,23 +130,11 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What stands for a person.
+    """What stands for a person until a moment, in seconds since 1970, UTC.
 
-    Parameters
-    ----------
-    sha256
-        The SHA-256 of the token (`fingerprint`); the token itself is shown once and not kept.
-    who
-        Who it stands for.
-    kind
-        ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
-        (`sourdine.server.auth`), and stands for nobody.
-    label
-        What the person calls it.
-    until
-        When it ends, in seconds since 1970, UTC.
-    revoked
-        Whether it was ended before.
+    The token itself is shown once and not kept: ``sha256`` is its `fingerprint`. It is a
+    ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
+    (`sourdine.server.auth`), and stands for nobody.
     """
 
     sha256: str
@@ -192,14 +149,8 @@ class Token:
 class KeyedRequest:
     """A request that is charged once, however often it is sent.
 
-    Parameters
-    ----------
-    analyst, key
-        Who asks, and the key that they chose; together they name the request.
-    dataset
-        What is asked.
-    asked
-        The `fingerprint` of the request's body: the same key with another one is refused.
+    Who asks and the key that they chose name it; ``asked`` is the `fingerprint` of its body: the
+    same key with another one is refused.
     """
 
     analyst: str
@@ -217,22 +168,11 @@ class KeyedRequest:
 class StoredRelease:
     """What became of a request.
 
-    Parameters
-    ----------
-    request
-        What was asked.
-    state
-        ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
-        stand; ``"failed"``: the draw raised, and is never made again.
-    number, count
-        The first of its charges in the data set's ledger, and how many there are.
-    line, head
-        The line of the ledger that its last charge stands in, and that line's check: who remembers
-        both notices a ledger that was put back or rewritten.
-    answers
-        What was released, as JSON, one for each charge; empty unless answered.
-    fresh
-        Whether this very call charged it.
+    It is ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
+    stand, one for each charge, as JSON; or ``"failed"``: the draw raised, and is never made again.
+    ``number`` is the first of its charges. ``line`` and ``head`` are the line of its last charge
+    in the data set's ledger, and that line's check: who remembers both notices a ledger that was
+    put back or rewritten. ``fresh`` is whether this very call charged it.
     """
 
     request: KeyedRequest
@@ -257,23 +197,11 @@ class AskedQuestions(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Labels under guard; only its state ever changes.
+    """Labels under guard; only its state ever changes, and ``"closed"`` is for good.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    source, column
-        The path or address that the server reads the labels from, and their column there; None if
-        there is only one. The store holds no label.
-    secret
-        The key of their seal, in hexadecimal digits; it is shown to nobody.
-    text
-        What is to be predicted, for those who do.
-    state
-        ``"open"`` or ``"closed"``, which is for good.
-    opened
-        When it was registered.
+    ``source`` is where the server reads the labels from, and ``column`` theirs there, None if there
+    is only one: the store holds no label. ``secret`` is the key of their seal, in hexadecimal
+    digits; it is shown to nobody. ``text`` says what is to be predicted, for those who do.
     """
 
     name: str
@@ -287,17 +215,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamGrant:
-    """How often a team may submit to a guard.
-
-    Parameters
-    ----------
-    guard, team
-        To what and who, by the name they log in with.
-    submissions
-        How many at most.
-    sent
-        How many there were.
-    """
+    """How many submissions to a guard a team may send, and how many were ``sent``."""
 
     guard: str
     team: str
@@ -312,22 +230,11 @@ class TeamGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What a team sent to a guard, and what it was told.
+    """What a team sent to a guard, and when it was told which standing.
 
-    Parameters
-    ----------
-    request
-        Who sent what to which guard, under which key; the predictions are not kept.
-    number
-        1 for the first of all teams.
-    told
-        When, in UTC, as ISO 8601.
-    line, head
-        The line of the guard's ledger that holds the answer, and that line's check.
-    standing
-        The answer.
-    fresh
-        Whether this very call charged it.
+    The predictions are not kept. ``number`` counts the submissions of all teams; ``line`` and
+    ``head`` are the line of the guard's ledger that holds the answer, and that line's check;
+    ``fresh`` is whether this very call charged it.
     """
 
     request: KeyedRequest
@@ -341,22 +248,11 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyEntry:
-    """A survey on this server; its records are in a store of their own.
+    """A survey on this server, whose records are in a store of their own.
 
-    Parameters
-    ----------
-    name
-        What it is called in addresses.
-    store
-        Where its records are kept (`sourdine.survey.SurveyStore`); empty while it is a draft.
-    document
-        What is asked, as JSON.
-    public
-        Whether anybody may see its results.
-    state
-        ``"draft"``, ``"open"`` or ``"closed"``; a document changes while it is a draft alone.
-    page
-        The SHA-256 of its page; empty while it is a draft.
+    Its document, as JSON, changes while it is a draft alone; the address of its store
+    (`sourdine.survey.SurveyStore`) and the SHA-256 of its page are empty then. ``public`` is
+    whether anybody may see its results; ``"closed"`` is for good.
     """
 
     name: str
@@ -370,27 +266,20 @@ class SurveyEntry:
 # ---- Attempts to log in, counted for all workers together ----------------------------------------
 
 
-class Attempts:
-    """How often something was tried in the stretch of time that runs now.
-
-    Parameters
-    ----------
-    database
-        Where they are counted.
-    """
+class Stored:
+    """A part of a store, in its database."""
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
 
+
+class Attempts(Stored):
+    """How often something was tried in the stretch of time that runs now."""
+
     def count(self, most: Mapping[str, int], since: int) -> bool:
         """Count an attempt for each subject, unless one of them has none left; say whether it was.
 
-        Parameters
-        ----------
-        most
-            For each subject, how many attempts it has.
-        since
-            The stretch of time that runs now; what was counted before it is forgotten.
+        ``most`` is how many each has in a stretch of time; what was counted before is forgotten.
         """
 
         def job(transaction: Transaction) -> bool:
@@ -400,64 +289,93 @@ class Attempts:
                 found = transaction.one(find, subject, since)
                 if found is not None and found[0] >= limit:
                     return False
-            for subject in most:
-                transaction.run(
-                    "INSERT INTO attempts VALUES (?, ?, 1) ON CONFLICT (subject, since) "
-                    "DO UPDATE SET number = attempts.number + 1",
-                    *(subject, since),
-                )
+            count = (
+                "INSERT INTO attempts VALUES (?, ?, 1) ON CONFLICT (subject, since) "
+                "DO UPDATE SET number = attempts.number + 1"
+            )
+            transaction.each(count, [(subject, since) for subject in most])
             return True
 
         return self._database.write(job)
 
     def forgive(self, subjects: tuple[str, ...], since: int) -> None:
         """Take an attempt back that went well."""
+        less = "UPDATE attempts SET number = number - 1 WHERE subject = ? AND since = ?"
+        self._database.write(lambda t: t.each(less, [(subject, since) for subject in subjects]))
 
-        def job(transaction: Transaction) -> None:
-            for subject in subjects:
-                transaction.run(
-                    "UPDATE attempts SET number = number - 1 WHERE subject = ? AND since = ?",
-                    *(subject, since),
-                )
 
-        self._database.write(job)
+# ---- Tables of records that are told apart by their names ----------------------------------------
+
+
+class NamedRecords(Stored, Generic[R]):
+    """The records of a table whose key is their name."""
+
+    table: ClassVar[str]
+    columns: ClassVar[str]
+    """In the order of the values of a record."""
+
+    @abstractmethod
+    def _record(self, row: tuple[Any, ...]) -> R:
+        """Return the record of a row."""
+
+    def get(self, name: str) -> R | None:
+        """Return the record of a name; None if there is no such name."""
+        found = self._database.read(lambda t: self._row(t, name))
+        return None if found is None else self._record(found)
+
+    def all(self) -> list[R]:
+        """Return all records, by name."""
+        find = f"{self._select} ORDER BY name"
+        return [self._record(row) for row in self._database.read(lambda t: t.all(find))]
+
+    def close(self, name: str) -> None:
+        """Close it for good: it answers nothing more, and can still be read and checked."""
+        end = f"UPDATE {self.table} SET state = 'closed' WHERE name = ? AND state = 'open'"  # noqa: S608
+        self._database.write(lambda t: t.run(end, name))
+
+    @property
+    def _select(self) -> str:
+        return f"SELECT {self.columns} FROM {self.table}"  # noqa: S608 - names of columns
+
+    def _row(self, transaction: Transaction, name: str) -> tuple[Any, ...] | None:
+        return transaction.one(f"{self._select} WHERE name = ?", name)
+
+    def _require_new(self, transaction: Transaction, name: str) -> None:
+        if self._row(transaction, name) is not None:
+            raise ParameterError("name", "be new", repr(name), "Choose another name.")
+
+    def _insert(self, transaction: Transaction, *values: object) -> None:
+        """Write a record down, or refuse a name that is taken."""
+        self._require_new(transaction, str(values[0]))
+        places = ", ".join("?" * len(values))
+        transaction.run(f"INSERT INTO {self.table} ({self.columns}) VALUES ({places})", *values)  # noqa: S608
+
+
+def require_names(transaction: Transaction, tables: Mapping[str, tuple[str, str]]) -> None:
+    """Refuse a grant of what is not there: for each table, a parameter and the name it says."""
+    for table, (parameter, name) in tables.items():
+        if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
+            raise ParameterError(parameter, "exist in this store", repr(name), "Add it first.")
 
 
 # ---- People, their tokens, and what analysts may spend -------------------------------------------
 
 
-PERSON = "SELECT name, role, password, disabled FROM people"
 TOKEN = "SELECT sha256, who, kind, until, label, revoked FROM tokens"  # noqa: S105 - a query
 SPENT = "SELECT spent FROM releases WHERE dataset = ? AND analyst = ? ORDER BY number DESC LIMIT 1"
 
 
-class People:
+class People(NamedRecords[Person]):
     """Everybody who may log in."""
 
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+    table, columns = "people", "name, role, password, disabled"
 
     def add(self, person: Person) -> Person:
         """Write somebody down, or refuse a name that is taken."""
         one_of(person.role, "role", "owner", "analyst", "auditor")
         values = (person.name, person.role, person.password, int(person.disabled))
-
-        def job(transaction: Transaction) -> None:
-            if transaction.one(f"{PERSON} WHERE name = ?", person.name) is not None:
-                raise ParameterError("name", "be new", repr(person.name), "Choose another name.")
-            transaction.run("INSERT INTO people VALUES (?, ?, ?, ?)", *values)
-
-        self._database.write(job)
+        self._database.write(lambda t: self._insert(t, *values))
         return person
-
-    def get(self, name: str) -> Person | None:
-        """Return somebody; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{PERSON} WHERE name = ?", name))
-        return None if found is None else _person(found)
-
-    def all(self) -> list[Person]:
-        found = self._database.read(lambda t: t.all(f"{PERSON} ORDER BY name"))
-        return [_person(row) for row in found]
 
     def change(
         self, name: str, *, password: str | None = None, disabled: bool | None = None
@@ -465,17 +383,13 @@ class People:
         """Give somebody another password's hash, or lock them out; their tokens end with it."""
 
         def job(transaction: Transaction) -> Person:
-            found = transaction.one(f"{PERSON} WHERE name = ?", name)
+            found = self._row(transaction, name)
             if found is None:
-                raise ParameterError(
-                    "name", "be the name of a user", repr(name), "Choose another name."
-                )
-            was = _person(found)
-            new = replace(
-                was,
-                password=was.password if password is None else password,
-                disabled=was.disabled if disabled is None else disabled,
-            )
+                what = "be the name of a user"
+                raise ParameterError("name", what, repr(name), "Choose another name.")
+            new = self._record(found)
+            new = new if password is None else replace(new, password=password)
+            new = new if disabled is None else replace(new, disabled=disabled)
             transaction.run(
                 "UPDATE people SET password = ?, disabled = ? WHERE name = ?",
                 *(new.password, int(new.disabled), name),
@@ -486,12 +400,17 @@ class People:
 
         return self._database.write(job)
 
+    def _record(self, row: tuple[Any, ...]) -> Person:
+        return _person(row)
 
-class Tokens:
+
+def _person(row: tuple[Any, ...]) -> Person:
+    name, role, password, disabled = row
+    return Person(name=name, role=role, password=password, disabled=bool(disabled))
+
+
+class Tokens(Stored):
     """What stands for people."""
-
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
 
     def add(self, token: Token) -> Token:
         """Write a token's SHA-256 down."""
@@ -511,7 +430,8 @@ class Tokens:
             if found is None:
                 return None
             token = _token(found)
-            owner = transaction.one(f"{PERSON} WHERE name = ?", token.who)
+            find = f"SELECT {People.columns} FROM people WHERE name = ?"  # noqa: S608 - columns
+            owner = transaction.one(find, token.who)
             if owner is None or token.revoked or token.until <= moment or owner[3]:
                 return None
             return token, _person(owner)
@@ -529,29 +449,28 @@ class Tokens:
         return self._database.write(lambda t: t.run(end, who, sha256)) == 1
 
 
-class Grants:
-    """What analysts may spend."""
+def _token(row: tuple[Any, ...]) -> Token:
+    sha256, who, kind, until, label, ended = row
+    return Token(sha256=sha256, who=who, kind=kind, until=until, label=label, revoked=bool(ended))
 
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+
+class Grants(Stored):
+    """What analysts may spend."""
 
     def give(self, dataset: str, analyst: str, epsilon: Number) -> Grant:
         """Say how much an analyst may spend of a data set: a new ceiling in place of the old."""
         most = at_least(epsilon, "epsilon", 0)
 
         def job(transaction: Transaction) -> Grant:
-            names = {"datasets": ("dataset", dataset), "people": ("analyst", analyst)}
-            for table, (parameter, name) in names.items():
-                if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
-                    raise ParameterError(
-                        parameter, "exist in this store", repr(name), "Add it first."
-                    )
+            require_names(
+                transaction, {"datasets": ("dataset", dataset), "people": ("analyst", analyst)}
+            )
             transaction.run(
                 "INSERT INTO grants VALUES (?, ?, ?) "
                 "ON CONFLICT (dataset, analyst) DO UPDATE SET epsilon = excluded.epsilon",
                 *(dataset, analyst, str(most)),
             )
-            return _required(self.look(transaction, dataset, analyst))
+            return self._grant(transaction, dataset, analyst, most)
 
         return self._database.write(job)
 
@@ -564,42 +483,21 @@ class Grants:
         found = transaction.one(find, dataset, analyst)
         if found is None:
             return None
-        spent = transaction.one(SPENT, dataset, analyst) or ("0",)
-        most, used = Fraction(found[0]), Fraction(spent[0])
-        return Grant(dataset=dataset, analyst=analyst, epsilon=most, spent=used)
+        return self._grant(transaction, dataset, analyst, Fraction(found[0]))
 
     def all(self, *, dataset: str | None = None, analyst: str | None = None) -> list[Grant]:
         """Return the grants of a data set, or of an analyst, or all."""
 
         def job(transaction: Transaction) -> list[Grant]:
-            pairs = transaction.all("SELECT dataset, analyst FROM grants ORDER BY dataset, analyst")
+            rows = transaction.all("SELECT * FROM grants ORDER BY dataset, analyst")
             return [
-                _required(self.look(transaction, *pair))
-                for pair in pairs
-                if dataset in (None, pair[0]) and analyst in (None, pair[1])
+                self._grant(transaction, of, who, Fraction(most))
+                for of, who, most in rows
+                if dataset in (None, of) and analyst in (None, who)
             ]
 
         return self._database.read(job)
 
-
-def _required(grant: Grant | None) -> Grant:
-    if grant is None:
-        raise LookupError
-    return grant
-
-
-def _person(row: tuple[Any, ...]) -> Person:
-    name, role, password, disabled = row
-    return Person(name=name, role=role, password=password, disabled=bool(disabled))
-
-
-def _token(row: tuple[Any, ...]) -> Token:
-    sha256, who, kind, until, label, revoked = row
-    return Token(
-        sha256=sha256,
-        who=who,
-        kind=kind,
-        until=until,
-        label=label,
-        revoked=bool(revoked),
-    )
+    def _grant(self, transaction: Transaction, dataset: str, analyst: str, most: Fraction) -> Grant:
+        spent = transaction.one(SPENT, dataset, analyst) or ("0",)
+        return Grant(dataset=dataset, analyst=analyst, epsilon=most, spent=Fraction(spent[0]))

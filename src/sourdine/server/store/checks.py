@@ -6,14 +6,16 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
+from sourdine.errors import MissingFileError, ParameterError, SourdineError
 from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
 from sourdine.storage import locks
+from sourdine.storage.database import latest
 from sourdine.storage.journal import TableTransaction
 
 if TYPE_CHECKING:
@@ -38,16 +40,8 @@ RELEASES = (
 class DatasetCheck:
     """What was found in the ledger of one data set.
 
-    Parameters
-    ----------
-    dataset
-        Its name.
-    charges, answers
-        How many there are.
-    line, head
-        Its last line, and that line's check.
-    problems
-        What is wrong, in sentences; empty if nothing is.
+    ``line`` and ``head`` are its last line and that line's check; ``problems`` says what is wrong,
+    in sentences.
     """
 
     dataset: str
@@ -64,46 +58,39 @@ class DatasetCheck:
 def checked(datasets: Datasets, name: str) -> DatasetCheck:
     """Read the whole ledger of a data set, and compare it with what releases say of it."""
     try:
-        return datasets.ledger(name).reading(
-            lambda opened, history: _compared(name, history, opened)
-        )
+        return datasets.ledger(name).reading(partial(_compared, name))
     except SourdineError as error:
         return DatasetCheck(dataset=name, problems=(str(error),))
 
 
 def _compared(
-    name: str, history: list[Charge], opened: JournalTransaction | TableTransaction
+    name: str, opened: JournalTransaction | TableTransaction, history: list[Charge]
 ) -> DatasetCheck:
     if not isinstance(opened, TableTransaction):
         raise TypeError(opened)
-    lines = opened.lines()
+    lines, last = opened.lines(), opened.head
     where = {
         (table, row["number"]): head.lines
         for table, row, head in lines
         if table in ("charges", "answers")
     }
-    asked = {row["number"]: row.get(REQUEST) for row in opened.rows(CHARGES)}
+    digests = {row["number"]: row.get(REQUEST) for row in opened.rows(CHARGES)}
     rows = opened.transaction.all(RELEASES, name)
-    problems = (*_problems(rows, history, where), *_strangers(name, rows, asked))
-    last = lines[-1][2]
+    problems = (*_problems(rows, history, where), *_strangers(name, rows, digests))
     return DatasetCheck(
-        dataset=name,
-        charges=len(history),
-        answers=sum(charge.answer is not None for charge in history),
-        line=last.lines,
-        head=last.chain.decode(),
-        problems=problems,
-    )
+        dataset=name, charges=len(history),
+        answers=sum(charge.answer is not None for charge in history), line=last.lines,
+        head=last.chain.decode(), problems=problems,
+    )  # fmt: skip
 
 
 def _problems(
-    rows: list[tuple[object, ...]], history: list[Charge], where: dict[tuple[str, int], int]
+    rows: list[tuple[Any, ...]], history: list[Charge], where: dict[tuple[str, int], int]
 ) -> Iterator[str]:
-    spent: defaultdict[object, Fraction] = defaultdict(Fraction)
+    spent: defaultdict[str, Fraction] = defaultdict(Fraction)
     taken: set[int] = set()
     for analyst, key, _, number, count, line, so_far, state, answer in rows:
-        numbers = range(int(str(number)), int(str(number)) + int(str(count)))
-        said = f"the request {key} of {analyst}"
+        numbers, said = range(number, number + count), f"the request {key} of {analyst}"
         if taken & set(numbers):
             yield f"{said} is charged with another's lines"
         taken |= set(numbers)
@@ -111,29 +98,29 @@ def _problems(
             yield f"{said} has no charge where it says"
             continue
         spent[analyst] += sum((history[n - 1].epsilon for n in numbers), Fraction(0))
-        if Fraction(str(so_far)) != spent[analyst]:
+        if Fraction(so_far) != spent[analyst]:
             yield f"what {analyst} has spent does not add up at line {line}"
+        lines = [where.get(("answers", n)) for n in numbers]
         if state == "answered":
-            lines = [where.get(("answers", n)) for n in numbers]
-            if lines != [int(str(answer)) + i for i in range(len(numbers))]:
+            if lines != [answer + i for i in range(count)]:
                 yield f"{said} is answered, and its answer is not there"
-        elif any(("answers", n) in where for n in numbers):
+        elif any(lines):
             yield f"{said} is {state}, and has an answer"
 
 
 def _strangers(
-    dataset: str, rows: list[tuple[object, ...]], asked: dict[int, str | None]
+    dataset: str, rows: list[tuple[Any, ...]], digests: dict[int, str | None]
 ) -> Iterator[str]:
     """Yield charges whose request is not there, and requests that are not those of their charges.
 
     A charge without a request, such as one of a session on the store itself, has no analyst.
     """
-    missing = {number for number, digest in asked.items() if digest is not None}
-    for analyst, key, body, number, count, *_ in rows:
-        request = KeyedRequest(analyst=str(analyst), key=str(key), dataset=dataset, asked=str(body))
-        numbers = range(int(str(number)), int(str(number)) + int(str(count)))
+    missing = {number for number, digest in digests.items() if digest is not None}
+    for analyst, key, asked, number, count, *_ in rows:
+        request = KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked)
+        numbers = range(number, number + count)
         missing -= set(numbers)
-        if any(asked.get(n) not in (None, request.digest) for n in numbers):
+        if any(digests.get(n) not in (None, request.digest) for n in numbers):
             yield f"the request {key} of {analyst} is not the one that was charged"
     if missing:
         yield f"the requests of charges {', '.join(map(str, sorted(missing)))} are not there"
@@ -164,20 +151,7 @@ RIGHTS = 0o600
 
 
 class Witness:
-    """The file that remembers, shared by all workers.
-
-    Parameters
-    ----------
-    path
-        The file that `create` made, on another disk than the store.
-    identity
-        Who the store is.
-
-    Raises
-    ------
-    ParameterError
-        The file is missing, is not a witness, or is one of another store.
-    """
+    """The file that `create` made on another disk than the store, shared by all workers."""
 
     def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
         self.path, self.identity = Path(path).absolute(), identity
@@ -188,14 +162,8 @@ class Witness:
     def create(cls, path: str | os.PathLike[str], identity: str) -> Self:
         """Make the file of a store's witness, which must be a new one."""
         where = Path(path).absolute()
-        try:
+        with locks.making("witness", where, "Choose another path."):
             locks.write_new(where, _spelled(identity, {}), RIGHTS)
-        except FileExistsError:
-            raise ExistingFileError(
-                "witness", "be a new file", str(where), "Choose another path."
-            ) from None
-        except OSError as error:
-            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         return cls(where, identity)
 
     def __call__(self, heads: Mapping[str, str]) -> None:
@@ -206,20 +174,16 @@ class Witness:
             lock = self.path.with_name(f"{self.path.name}.lock")
             with locks.open_locked(lock, RIGHTS, PATIENCE):
                 known = self._read()
-                later = {
-                    name: head
-                    for name, head in heads.items()
-                    if name not in known or _line(known[name]) < _line(head)
-                }
-                if later:
-                    self._write({**known, **later})
+                whole = latest(known, heads)
+                if whole != known:
+                    self._write(whole)
         except FileNotFoundError:
             raise self._unwritten("no such file") from None
         except BlockingIOError:
             raise self._unwritten(f"another process has held it for {PATIENCE:g} seconds") from None
         except OSError as error:
             raise self._unwritten(str(error.strerror)) from None
-        self._known |= {name: _line(head) for name, head in {**known, **later}.items()}
+        self._known |= {name: _line(head) for name, head in whole.items()}
 
     def _unwritten(self, why: str) -> SourdineError:
         return SourdineError(
@@ -232,13 +196,11 @@ class Witness:
         try:
             return self._read()
         except FileNotFoundError:
-            raise MissingFileError(
-                "witness",
-                "exist",
-                str(self.path),
+            hint = (
                 "Mount its disk, or copy the file to this path if it was moved. For a store "
-                f"that never had a witness, run sourdine serve add-witness {self.path}.",
-            ) from None
+                f"that never had a witness, run sourdine serve add-witness {self.path}."
+            )
+            raise MissingFileError("witness", "exist", str(self.path), hint) from None
 
     def _read(self) -> dict[str, str]:
         try:
@@ -246,38 +208,25 @@ class Witness:
             heads = {str(name): str(head) for name, head in found["heads"].items()}
             identity, _ = found["identity"], [_line(head) for head in heads.values()]
         except (ValueError, LookupError, TypeError, AttributeError):
-            raise ParameterError(
-                "witness",
-                "be a file written by Sourdine",
-                str(self.path),
-                "Choose another path, or restore it from a copy.",
-            ) from None
+            what, hint = "be a file written by Sourdine", "or restore it from a copy."
+            got = str(self.path)
+            raise ParameterError("witness", what, got, f"Choose another path, {hint}") from None
         if identity != self.identity:
-            raise ParameterError(
-                "witness",
-                "belong to this store",
-                f"{self.path}, which belongs to another",
-                "Choose another path.",
-            )
+            got = f"{self.path}, which belongs to another"
+            raise ParameterError("witness", "belong to this store", got, "Choose another path.")
         return heads
 
     def require(self, check: Callable[[str, int], str | None]) -> None:
         """Refuse a store that lacks a line that was seen, or has another in its place.
 
-        Parameters
-        ----------
-        check
-            Returns the check of a line of a ledger; None if it has none.
+        ``check`` returns the check of a line of a ledger; None if it has none.
         """
         for name, head in self.heads().items():
             line, _, seen = head.partition(" ")
             if check(name, int(line)) != seen:
-                raise ParameterError(
-                    "store",
-                    f"hold line {line} of {name}, which the witness {self.path} has seen",
-                    "an older or a different copy",
-                    "Restore the latest copy: the missing lines were charged and released.",
-                )
+                what = f"hold line {line} of {name}, which the witness {self.path} has seen"
+                hint = "Restore the latest copy: the missing lines were charged and released."
+                raise ParameterError("store", what, "an older or a different copy", hint)
 
     def _write(self, heads: Mapping[str, str]) -> None:
         aside = self.path.with_name(f"{self.path.name}.new")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import isclose
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,13 +14,15 @@ from sourdine.server.store.base import (
     Guard,
     KeyedRequest,
     KeyReusedError,
+    NamedRecords,
     NotGrantedError,
     Submission,
     TeamGrant,
+    require_names,
 )
 from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.releases import named
-from sourdine.storage.journal import TableJournal, TransactionJournal, begin_journal, now
+from sourdine.storage.journal import WIDTH, TableJournal, begin_journal, now, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,29 +36,23 @@ if TYPE_CHECKING:
 # ---- The tables of guards, of who may submit to them, and of what was told under which key -------
 
 
-TABLES = (
-    (
-        "guards (name TEXT PRIMARY KEY, source TEXT NOT NULL, label TEXT, secret TEXT NOT NULL, "
-        "text TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL)"
-    ),
-    (
-        "team_grants (guard TEXT NOT NULL REFERENCES guards (name), "
-        "team TEXT NOT NULL REFERENCES people (name), submissions BIGINT NOT NULL, "
-        "PRIMARY KEY (guard, team))"
-    ),
-    (
-        "submissions (guard TEXT NOT NULL REFERENCES guards (name), team TEXT NOT NULL, "
-        "key TEXT NOT NULL, asked TEXT NOT NULL, number BIGINT NOT NULL, line BIGINT NOT NULL, "
-        "told TEXT NOT NULL, PRIMARY KEY (guard, team, key))"
-    ),
-)
+TABLES = """
+guards (name TEXT PRIMARY KEY, source TEXT NOT NULL, label TEXT, secret TEXT NOT NULL,
+    text TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL);
+team_grants (guard TEXT NOT NULL REFERENCES guards (name),
+    team TEXT NOT NULL REFERENCES people (name), submissions BIGINT NOT NULL,
+    PRIMARY KEY (guard, team));
+submissions (guard TEXT NOT NULL REFERENCES guards (name), team TEXT NOT NULL,
+    key TEXT NOT NULL, asked TEXT NOT NULL, number BIGINT NOT NULL, line BIGINT NOT NULL,
+    told TEXT NOT NULL, PRIMARY KEY (guard, team, key))
+"""
 
 
 def make_guard_tables(transaction: Transaction) -> None:
     """Make the tables of guards, in a store that has none of them."""
     dialect = transaction.dialect
     statements = [
-        *(f"CREATE TABLE {table}" for table in TABLES),
+        *(f"CREATE TABLE {table.strip()}" for table in TABLES.split(";")),
         "CREATE UNIQUE INDEX submissions_by_number ON submissions (guard, number)",
         *dialect.forbidding("submissions", "UPDATE"),
         *dialect.forbidding("submissions", "DELETE"),
@@ -90,7 +85,6 @@ def guards_anew(transaction: Transaction) -> None:
 
 
 T = TypeVar("T")
-FOUND = "SELECT name, source, label, secret, text, state, opened FROM guards"
 SENT = (
     "SELECT s.team, s.key, s.guard, s.asked, s.number, s.told, s.line, l.line FROM submissions s "
     "JOIN lines l ON l.book = 'guard:' || s.guard AND l.number = s.line"
@@ -99,8 +93,6 @@ GRANTED = (
     "SELECT g.guard, g.team, g.submissions, (SELECT count(*) FROM submissions s "
     "WHERE s.guard = g.guard AND s.team = g.team) FROM team_grants g"
 )
-CHECK, SAID = slice(0, 32), slice(33, None)
-"""A line's check, and what it says."""
 
 
 def guard_journal(name: str) -> str:
@@ -108,125 +100,77 @@ def guard_journal(name: str) -> str:
     return f"guard:{name}"
 
 
-class Guards:
-    """The guards of a store, who may submit to them, and what was told.
+class Guards(NamedRecords[Guard]):
+    """The guards of a store, who may submit to them, and what was told."""
 
-    Parameters
-    ----------
-    database
-        Where they are kept.
-    """
+    table, columns = "guards", "name, source, label, secret, text, state, opened"
 
     def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+        super().__init__(database)
         self._journals: dict[str, TableJournal] = {}
 
     def add(self, guard: Guard, begin: Iterable[tuple[str, Row]]) -> Guard:
-        """Register a guard, and begin its ledger; or refuse a name that is taken.
-
-        Parameters
-        ----------
-        guard
-            What it is.
-        begin
-            The first lines of its ledger (`sourdine.adaptive.holdout.leaderboard.sealed_lines`).
-        """
+        """Register a guard, and begin its ledger with lines; or refuse a name that is taken."""
         new = replace(guard, name=named(guard.name), state="open", opened=now())
 
         def job(transaction: Transaction) -> None:
-            if transaction.one(f"{FOUND} WHERE name = ?", new.name) is not None:
-                raise ParameterError("name", "be new", repr(new.name), "Choose another name.")
+            self._require_new(transaction, new.name)
             begin_journal(transaction, guard_journal(new.name), GUARD, begin)
-            transaction.run(
-                "INSERT INTO guards VALUES (?, ?, ?, ?, ?, ?, ?)",
-                *(new.name, new.source, new.column, new.secret, new.text, new.state, new.opened),
-            )
+            own = (new.name, new.source, new.column, new.secret, new.text, new.state, new.opened)
+            self._insert(transaction, *own)
 
         self._database.write(job)
         return new
 
-    def get(self, name: str) -> Guard | None:
-        """Return a guard; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{FOUND} WHERE name = ?", name))
-        return None if found is None else _guard(found)
-
-    def all(self) -> list[Guard]:
-        return [
-            _guard(row) for row in self._database.read(lambda t: t.all(f"{FOUND} ORDER BY name"))
-        ]
-
-    def close(self, name: str) -> None:
-        """Close a guard for good: it answers nothing more, and can still be read and checked."""
-        end = "UPDATE guards SET state = 'closed' WHERE name = ? AND state = 'open'"
-        self._database.write(lambda t: t.run(end, name))
-
     def journal(self, name: str) -> TableJournal:
         """Return the lines of a guard's ledger."""
-        found = self._journals.get(name)
-        if found is None:
-            found = self._journals[name] = TableJournal(self._database, guard_journal(name), GUARD)
-        return found
+        if name not in self._journals:
+            self._journals[name] = TableJournal(self._database, guard_journal(name), GUARD)
+        return self._journals[name]
 
     def look(self, name: str, work: Callable[[Leaderboard], T], labels: Labels | None = None) -> T:
         """Run a function on what a guard has told until now; what it asks is not kept."""
-        journal = self.journal(name)
-        return journal.look(
-            lambda opened: work(open_sealed(TransactionJournal(journal, opened), labels))
-        )
+        return self.journal(name).look(lambda opened: work(open_sealed(opened, labels)))
 
     def give(self, guard: str, team: str, submissions: int) -> TeamGrant:
         """Say how often a team may submit: a new ceiling in place of the old."""
 
         def job(transaction: Transaction) -> TeamGrant:
-            names = {"guards": ("guard", guard), "people": ("team", team)}
-            for table, (parameter, name) in names.items():
-                if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
-                    raise ParameterError(
-                        parameter, "exist in this store", repr(name), "Add it first."
-                    )
+            require_names(transaction, {"guards": ("guard", guard), "people": ("team", team)})
             transaction.run(
                 "INSERT INTO team_grants VALUES (?, ?, ?) "
                 "ON CONFLICT (guard, team) DO UPDATE SET submissions = excluded.submissions",
                 *(guard, team, submissions),
             )
-            found = _granted(transaction, guard, team)
-            if found is None:
-                raise LookupError
-            return found
+            (grant,) = _granted(transaction, guard=guard, team=team)
+            return grant
 
         return self._database.write(job)
 
     def grant(self, guard: str, team: str) -> TeamGrant | None:
         """Return how often a team may submit to a guard; None if it may not."""
-        return self._database.read(lambda t: _granted(t, guard, team))
+        return next(iter(self.grants(guard=guard, team=team)), None)
 
     def grants(self, *, guard: str | None = None, team: str | None = None) -> list[TeamGrant]:
-        rows = self._database.read(lambda t: t.all(f"{GRANTED} ORDER BY g.guard, g.team"))
-        found = [_grant(row) for row in rows]
-        return [g for g in found if guard in (None, g.guard) and team in (None, g.team)]
+        return self._database.read(lambda t: _granted(t, guard=guard, team=team))
+
+    def _record(self, row: tuple[Any, ...]) -> Guard:
+        return Guard(**dict(zip((f.name for f in fields(Guard)), row, strict=True)))
 
     def submit_once(
-        self, request: KeyedRequest, ask: Callable[[TransactionJournal], object]
+        self, request: KeyedRequest, ask: Callable[[TableTransaction], object]
     ) -> Submission:
-        """Ask a guard once under a key, and return what is stored.
+        """Ask a guard (the ``dataset`` of the request) once under a key; return what is stored.
 
-        Parameters
-        ----------
-        request
-            Which team sends what to which guard (its ``dataset``), under which key.
-        ask
-            Submits to the leaderboard that a journal keeps, in the transaction of that journal.
+        ``ask`` submits to the leaderboard whose journal a transaction shows.
 
         Raises
         ------
         BudgetExceededError
             The team has no submission left, or the guard no room; nothing was charged.
-        KeyReusedError
-            The key stands for other predictions.
-        NotGrantedError
-            There is no such guard, or this team has no grant.
-        ParameterError
-            The guard is closed.
+        KeyReusedError, NotGrantedError, ParameterError
+            The key stands for other predictions; there is no such guard, or this team has no grant;
+            the guard is closed.
         """
         journal = self.journal(request.dataset)
 
@@ -236,7 +180,7 @@ class Guards:
                 return found, None
             _require_open(transaction, request)
             opened = journal.opened(transaction)
-            ask(TransactionJournal(journal, opened))
+            ask(opened)
             line, number = opened.head.lines, len(opened.rows(SUBMISSIONS))
             transaction.run(
                 "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -271,61 +215,46 @@ class Guards:
         if found is None:
             return None
         if found[3] != request.asked:
-            raise KeyReusedError(
-                "key",
-                "identify one submission",
-                "other predictions with the same key",
-                "Send a new key for a new submission; nothing was charged.",
-            )
+            hint = "Send a new key for a new submission; nothing was charged."
+            got = "other predictions with the same key"
+            raise KeyReusedError("key", "identify one submission", got, hint)
         return _submission(transaction, found)
 
 
 def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
     """Refuse a team that may not submit now."""
-    grant = _granted(transaction, request.dataset, request.analyst)
+    granted = _granted(transaction, guard=request.dataset, team=request.analyst)
     state = transaction.one("SELECT state FROM guards WHERE name = ?", request.dataset)
-    if grant is None or state is None:
-        raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
+    if not granted or state is None:
+        raise NotGrantedError.of("guard")
     if state[0] != "open":
-        raise ParameterError(
-            "guard", "be open", f"{request.dataset}, which is closed", "Use another guard."
-        )
+        got = f"{request.dataset}, which is closed"
+        raise ParameterError("guard", "be open", got, "Use another guard.")
+    (grant,) = granted
     if grant.left == 0:
-        raise BudgetExceededError(
-            "submissions",
-            f"Budget exceeded: {request.analyst} has used all submissions that were granted "
-            f"({grant.submissions}).",
-            f"{grant.sent + 1}",
-            "Nothing was charged. Ask the owner of the guard for more.",
-        )
+        used = f"{request.analyst} has used all submissions that were granted"
+        what = f"Budget exceeded: {used} ({grant.submissions})."
+        hint = "Nothing was charged. Ask the owner of the guard for more."
+        raise BudgetExceededError("submissions", what, f"{grant.sent + 1}", hint)
 
 
-def _granted(transaction: Transaction, guard: str, team: str) -> TeamGrant | None:
-    found = transaction.one(f"{GRANTED} WHERE g.guard = ? AND g.team = ?", guard, team)
-    return None if found is None else _grant(found)
-
-
-def _grant(row: tuple[Any, ...]) -> TeamGrant:
-    guard, team, submissions, sent = row
-    return TeamGrant(guard=guard, team=team, submissions=submissions, sent=sent)
-
-
-def _guard(row: tuple[Any, ...]) -> Guard:
-    names = ("name", "source", "column", "secret", "text", "state", "opened")
-    return Guard(**dict(zip(names, row, strict=True)))
+def _granted(transaction: Transaction, **of: str | None) -> list[TeamGrant]:
+    """Return the grants of a guard, or of a team, or of both, or all."""
+    wanted = {name: value for name, value in of.items() if value is not None}
+    where = " AND ".join(["TRUE", *(f"g.{name} = ?" for name in wanted)])
+    rows = transaction.all(f"{GRANTED} WHERE {where} ORDER BY g.guard, g.team", *wanted.values())
+    names = ("guard", "team", "submissions", "sent")
+    return [TeamGrant(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 def _submission(transaction: Transaction, row: tuple[Any, ...]) -> Submission:
     team, key, guard, asked, number, told, line, text = row
-    transaction.note(guard_journal(guard), line, text[CHECK])
-    entry = entry_of(json.loads(text[SAID])[1])
+    transaction.note(guard_journal(guard), line, text[:WIDTH])
+    entry = entry_of(row_of(text))
+    request = KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked)
+    standing = Standing(entry.name, entry.score, entry.bits)
     return Submission(
-        request=KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked),
-        number=number,
-        told=told,
-        line=line,
-        head=text[CHECK],
-        standing=Standing(entry.name, entry.score, entry.bits),
+        request=request, number=number, told=told, line=line, head=text[:WIDTH], standing=standing
     )
 
 
@@ -338,23 +267,17 @@ KEYS = "SELECT team, number, line FROM submissions WHERE guard = ? ORDER BY numb
 def guard_checked(guards: Guards, name: str) -> DatasetCheck:
     """Read the whole ledger of a guard, and compare it with what was told under keys."""
 
-    def compared(journal: TableJournal, opened: TableTransaction) -> DatasetCheck:
-        lines = opened.lines()
-        history = open_sealed(TransactionJournal(journal, opened)).guard.ledger.history
+    def compared(opened: TableTransaction) -> DatasetCheck:
+        lines, last = opened.lines(), opened.head
+        history = open_sealed(opened).guard.ledger.history
         keys = opened.transaction.all(KEYS, name)
-        last = lines[-1][2]
         return DatasetCheck(
-            dataset=guard_journal(name),
-            charges=len(history),
-            answers=len(keys),
-            line=last.lines,
-            head=last.chain.decode(),
-            problems=tuple(_problems(lines, list(history), keys)),
-        )
+            dataset=guard_journal(name), charges=len(history), answers=len(keys), line=last.lines,
+            head=last.chain.decode(), problems=tuple(_problems(lines, list(history), keys)),
+        )  # fmt: skip
 
     try:
-        journal = guards.journal(name)
-        return journal.look(lambda opened: compared(journal, opened))
+        return guards.journal(name).look(compared)
     except SourdineError as error:
         return DatasetCheck(dataset=guard_journal(name), problems=(str(error),))
 

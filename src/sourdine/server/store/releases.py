@@ -18,10 +18,9 @@ that is not the stored one. *Checked by* ``test_killed_workers_charge_once_and_a
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
@@ -30,13 +29,14 @@ from sourdine.server.store.base import (
     Dataset,
     KeyedRequest,
     KeyReusedError,
+    NamedRecords,
     NotGrantedError,
     StoredRelease,
     SurveyEntry,
 )
 from sourdine.session.charges import SumAccount
 from sourdine.session.ledger import LEDGER, StoredLedger, beginning
-from sourdine.storage.journal import TableJournal, now
+from sourdine.storage.journal import WIDTH, TableJournal, now, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,55 +56,37 @@ CHARGE_LINES = (
     "SELECT number, line FROM lines WHERE book = ? AND number >= ? "
     """AND substr(line, 34, 10) = '["charges"' ORDER BY number"""
 )
-FIELDS = "name, source, columns, n_about, state, opened, read, title, description"
-DATASET = f"SELECT {FIELDS} FROM datasets"  # noqa: S608 - names of columns
+LAST = "ORDER BY number DESC LIMIT 1"
 
 
 def named(name: str) -> str:
     """Return a name that may stand in an address, or refuse it."""
     if NAME.fullmatch(name) is None:
-        raise ParameterError(
-            "name",
-            "be at most 64 lowercase letters, digits, - and _",
-            repr(name[:80]),
-            "Choose another name, such as wages.",
-        )
+        what = "be at most 64 lowercase letters, digits, - and _"
+        raise ParameterError("name", what, repr(name[:80]), "Choose another name, such as wages.")
     return name
 
 
-def _taken(name: str) -> ParameterError:
-    return ParameterError("name", "be new", repr(name), "Choose another name.")
-
-
-class Datasets:
+class Datasets(NamedRecords[Dataset]):
     """The data sets of a store."""
 
+    table = "datasets"
+    columns = "name, source, columns, n_about, state, opened, read, title, description"
+
     def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+        super().__init__(database)
         self._ledgers: dict[str, StoredLedger] = {}
 
     def add(self, dataset: Dataset) -> Dataset:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
-        if self.get(named(dataset.name)) is not None:
-            raise _taken(dataset.name)
-        journal = TableJournal(self._database, dataset.name, LEDGER, beginning(dataset.terms))
-        self._ledgers[dataset.name] = StoredLedger(journal, dataset.terms)
+        name = named(dataset.name)
+        self._database.read(lambda t: self._require_new(t, name))
+        journal = TableJournal(self._database, name, LEDGER, beginning(dataset.terms))
+        self._ledgers[name] = StoredLedger(journal, dataset.terms)
         public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
-        values = (dataset.name, dataset.source, *public, dataset.title, dataset.description)
-
-        def job(transaction: Transaction) -> None:
-            if transaction.one(f"{DATASET} WHERE name = ?", dataset.name) is not None:
-                raise _taken(dataset.name)
-            places = ", ".join("?" * len(values))
-            transaction.run(f"INSERT INTO datasets ({FIELDS}) VALUES ({places})", *values)  # noqa: S608
-
-        self._database.write(job)
-        return self._dataset(values)
-
-    def get(self, name: str) -> Dataset | None:
-        """Return a data set; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{DATASET} WHERE name = ?", name))
-        return None if found is None else self._dataset(found)
+        values = (name, dataset.source, *public, dataset.title, dataset.description)
+        self._database.write(lambda t: self._insert(t, *values))
+        return self._record(values)
 
     def names(self) -> list[str]:
         """Return the names of all data sets; their ledgers are not read."""
@@ -112,26 +94,11 @@ class Datasets:
             name for (name,) in self._database.read(lambda t: t.all("SELECT name FROM datasets"))
         ]
 
-    def all(self) -> list[Dataset]:
-        """Return all data sets, by name."""
-        found = self._database.read(lambda t: t.all(f"{DATASET} ORDER BY name"))
-        return [self._dataset(row) for row in found]
-
-    def close(self, name: str) -> None:
-        """Close a data set for good: it answers nothing more, and can still be read and checked."""
-        self._database.write(
-            lambda t: t.run(
-                "UPDATE datasets SET state = 'closed' WHERE name = ? AND state = 'open'", name
-            )
-        )
-
     def ledger(self, name: str) -> StoredLedger:
         """Return the ledger of a data set, for ``Session(data, ledger=...)``."""
-        found = self._ledgers.get(name)
-        if found is None:
-            found = StoredLedger(self.journal(name))
-            self._ledgers[name] = found
-        return found
+        if name not in self._ledgers:
+            self._ledgers[name] = StoredLedger(self.journal(name))
+        return self._ledgers[name]
 
     def journal(self, name: str) -> TableJournal:
         """Return the lines of a data set's ledger."""
@@ -153,97 +120,66 @@ class Datasets:
             while low < high:
                 middle = (low + high) // 2
                 found = transaction.one(f"{CHARGE_LINES} LIMIT 1", name, middle)
-                if found is None or _row(found[1])["number"] > after:
+                if found is None or row_of(found[1])["number"] > after:
                     high = middle
                 else:
                     low = middle + 1
             rows = transaction.all(f"{CHARGE_LINES} LIMIT ?", name, low, most)
             if rows:
-                transaction.note(name, rows[-1][0], rows[-1][1][:32])
-            return [_row(text) for _, text in rows]
+                transaction.note(name, rows[-1][0], rows[-1][1][:WIDTH])
+            return [row_of(text) for _, text in rows]
 
         return self._database.read(job)
 
     def head(self, name: str, line: int | None = None) -> tuple[int, str] | None:
         """Return how far a ledger has got: its last line and that line's check.
 
-        Parameters
-        ----------
-        name
-            The data set.
-        line
-            Another line than the last, which somebody remembers; None comes back if there is none.
+        Of another line that somebody remembers, if it is named; None if there is none.
         """
         find = "SELECT number, substr(line, 1, 32) FROM lines WHERE book = ? "
-        if line is None:
-            found = self._database.read(
-                lambda t: t.one(f"{find} ORDER BY number DESC LIMIT 1", name)
-            )
-        else:
-            found = self._database.read(lambda t: t.one(f"{find} AND number = ?", name, line))
+        which, values = ("AND number = ?", (line,)) if line is not None else (LAST, ())
+        found = self._database.read(lambda t: t.one(find + which, name, *values))
         return None if found is None else (found[0], found[1])
 
-    def _dataset(self, row: tuple[Any, ...]) -> Dataset:
-        name, source, columns, n_about, state, opened, read, title, description = row
+    def _record(self, row: tuple[Any, ...]) -> Dataset:
         return Dataset(
-            name=name,
-            terms=self.ledger(name).terms,
-            source=source,
-            columns=columns,
-            n_about=n_about,
-            state=state,
-            opened=opened,
-            read=read,
-            title=title,
-            description=description,
+            terms=self.ledger(row[0]).terms,
+            **dict(zip(self.columns.split(", "), row, strict=True)),
         )
-
-
-def _row(line: str) -> Row:
-    """Return what a line says, behind its check."""
-    row: Row = json.loads(line[33:])[1]
-    return row
 
 
 # ---- Surveys: what is asked, and whether it is open ----------------------------------------------
 
 
-SURVEY = "SELECT name, document, store, public, state, page FROM surveys"
-
-
-class Surveys:
+class Surveys(NamedRecords[SurveyEntry]):
     """The surveys of a server; a document changes only while it is a draft."""
 
-    def __init__(self, database: SharedDatabase) -> None:
-        self._database = database
+    table, columns = "surveys", "name, document, store, public, state, page"
+    states: ClassVar = {
+        "draft": {"draft", "open"}, "open": {"open", "closed"}, "closed": {"closed"},
+    }  # fmt: skip
+    """For each state, those that it may be changed to."""
 
     def add(self, survey: SurveyEntry) -> SurveyEntry:
         """Write a survey down, or refuse a name that is taken."""
-        _insert(self._database, "surveys", (named(survey.name), *_survey_values(survey)))
+        values = (named(survey.name), *_survey_values(survey))
+        self._database.write(lambda t: self._insert(t, *values))
         return survey
 
     def change(self, survey: SurveyEntry) -> SurveyEntry:
         """Write a draft anew, open it, or close what is open; nothing else can change."""
 
         def job(transaction: Transaction) -> None:
-            found = transaction.one(f"{SURVEY} WHERE name = ?", survey.name)
-            was = None if found is None else _survey(found)
-            allowed = {
-                "draft": ("draft", "open"),
-                "open": ("open", "closed"),
-                "closed": ("closed",),
-            }
+            found = self._row(transaction, survey.name)
+            was = None if found is None else self._record(found)
             if (
                 was is None
-                or survey.state not in allowed[was.state]
+                or survey.state not in self.states[was.state]
                 or (was.state != "draft" and _frozen(was) != _frozen(survey))
             ):
-                raise ParameterError(
-                    "survey",
-                    "be a draft, or unchanged since it was opened",
-                    f"{survey.name!r}, {'unknown' if was is None else was.state}",
-                    "Create another survey.",
-                )
+                what = "be a draft, or unchanged since it was opened"
+                got = f"{survey.name!r}, {'unknown' if was is None else was.state}"
+                raise ParameterError("survey", what, got, "Create another survey.")
             transaction.run(
                 "UPDATE surveys SET document = ?, store = ?, public = ?, state = ?, page = ? "
                 "WHERE name = ?",
@@ -263,31 +199,9 @@ class Surveys:
 
         self._database.write(job)
 
-    def get(self, name: str) -> SurveyEntry | None:
-        """Return a survey; None if there is no such name."""
-        found = self._database.read(lambda t: t.one(f"{SURVEY} WHERE name = ?", name))
-        return None if found is None else _survey(found)
-
-    def all(self) -> list[SurveyEntry]:
-        found = self._database.read(lambda t: t.all(f"{SURVEY} ORDER BY name"))
-        return [_survey(row) for row in found]
-
-
-def _insert(database: SharedDatabase, table: str, values: tuple[object, ...]) -> None:
-    def job(transaction: Transaction) -> None:
-        if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", values[0]) is not None:  # noqa: S608
-            raise ParameterError("name", "be new", repr(values[0]), "Choose another name.")
-        places = ", ".join("?" for _ in values)
-        transaction.run(f"INSERT INTO {table} VALUES ({places})", *values)  # noqa: S608
-
-    database.write(job)
-
-
-def _survey(row: tuple[Any, ...]) -> SurveyEntry:
-    name, document, store, public, state, page = row
-    return SurveyEntry(
-        name=name, document=document, store=store, public=bool(public), state=state, page=page
-    )
+    def _record(self, row: tuple[Any, ...]) -> SurveyEntry:
+        own = dict(zip(self.columns.split(", "), row, strict=True))
+        return SurveyEntry(**{**own, "public": bool(own["public"])})
 
 
 def _frozen(one: SurveyEntry) -> tuple[str, ...]:
@@ -307,8 +221,10 @@ RELEASE = (
     "substr(l.line, 1, 32), r.answer FROM releases r "
     "JOIN lines l ON l.book = r.dataset AND l.number = r.line"
 )
+KEYED = f"{RELEASE} WHERE r.analyst = ? AND r.key = ?"
 STRADDLING = "COALESCE((SELECT MAX(number) FROM releases WHERE dataset = ? AND number <= ?), 0)"
 """The last request that begins at or before a number, and may have charges after it."""
+ANSWERED = "SELECT line FROM lines WHERE book = ? AND number >= ? AND number < ? ORDER BY number"
 LONGEST_KEY = 200
 REQUEST = "request"
 """Where a charge's line holds the digest of its request: a request that is lost, or given to
@@ -316,42 +232,23 @@ another, is noticed (`sourdine.server.store.checks`)."""
 
 
 class Releases:
-    """The releases of a store.
-
-    Parameters
-    ----------
-    database, datasets, grants
-        Where they are kept, what is asked, and who may ask how much.
-    """
+    """The releases of a store."""
 
     def __init__(self, database: SharedDatabase, datasets: Datasets, grants: Grants) -> None:
         self._database, self._datasets, self._grants = database, datasets, grants
 
     def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
-        """Charge a request once, draw, store, and return what is stored.
+        """Charge a request once, draw, store, and return what is stored: answered or failed.
 
-        Parameters
-        ----------
-        request
-            Who asks what, under which key.
-        asked
-            The questions, as the data set's session asks them: ``session.prepare(questions)``.
-
-        Returns
-        -------
-        StoredRelease
-            ``answered`` or ``failed``.
+        ``asked`` is what the data set's session makes of questions, ``session.prepare(questions)``.
 
         Raises
         ------
         BudgetExceededError
             It would pass the data set's total, or the analyst's grant; nothing was charged.
-        KeyReusedError
-            The key stands for another request.
-        NotGrantedError
-            There is no such data set, or this analyst has no grant.
-        ParameterError
-            The data set is closed.
+        KeyReusedError, NotGrantedError, ParameterError
+            The key stands for another request; there is no such data set, or this analyst has no
+            grant; the data set is closed.
         """
         return self.draw_once(request, asked)()
 
@@ -375,86 +272,60 @@ class Releases:
     def charge(self, request: KeyedRequest, calls: Sequence[Call]) -> StoredRelease:
         """Charge a request once, and return what became of it until now; the first step alone."""
         if not 0 < len(request.key) <= LONGEST_KEY or not calls:
-            raise ParameterError(
-                "key",
-                f"have 1 to {LONGEST_KEY} characters and identify a question",
-                f"{len(request.key)} letters",
-                "Send a random key, such as a UUID, for each new request.",
-            )
+            what = f"have 1 to {LONGEST_KEY} characters and identify a question"
+            hint = "Send a random key, such as a UUID, for each new request."
+            raise ParameterError("key", what, f"{len(request.key)} letters", hint)
+
+        of = request.dataset
         found, grant = self._database.read(
-            lambda t: (
-                self._found(t, request),
-                self._grants.look(t, request.dataset, request.analyst),
-            )
+            lambda t: (self._found(t, request), self._grants.look(t, of, request.analyst))
         )
         if found is not None:
             return found
         if grant is None:
             raise _not_granted()
-        ledger, journal = (
-            self._datasets.ledger(request.dataset),
-            self._datasets.journal(request.dataset),
-        )
+        ledger, journal = self._datasets.ledger(of), self._datasets.journal(of)
+
+        def charge(
+            transaction: Transaction, *, whole: bool
+        ) -> tuple[StoredRelease, TableTransaction | None]:
+            found = self._found(transaction, request)
+            if found is not None:
+                return found, None
+            spent = self._granted(transaction, request, calls)
+            opened = journal.opened(transaction)
+            desk = ledger.desk(opened, {REQUEST: request.digest})
+            charges = ledger.write(desk, calls, whole=whole)
+            first, count, head = charges[0].number, len(charges), opened.head
+            transaction.run(
+                "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
+                *(request.analyst, request.key, request.asked, of),
+                *(first, count, head.lines, str(spent)),
+            )
+            stored = StoredRelease(
+                request=request, state="charged", number=first, count=count, line=head.lines,
+                head=head.chain.decode(), fresh=True,
+            )  # fmt: skip
+            return stored, opened
 
         def attempt(*, whole: bool) -> StoredRelease:
-            stored, opened = self._database.write(
-                lambda t: self._charge(t, request, calls, (ledger, journal), whole=whole)
-            )
+            stored, opened = self._database.write(lambda t: charge(t, whole=whole))
             if opened is not None:
                 journal.remember(opened)
             return stored
 
         return ledger.declaring(attempt, calls)
 
-    def _charge(
-        self,
-        transaction: Transaction,
-        request: KeyedRequest,
-        calls: Sequence[Call],
-        into: tuple[StoredLedger, TableJournal],
-        *,
-        whole: bool,
-    ) -> tuple[StoredRelease, TableTransaction | None]:
-        found = self._found(transaction, request)
-        if found is not None:
-            return found, None
-        self._require_open(transaction, request)
-        ledger, journal = into
-        spent = self._granted(transaction, request, calls)
-        opened = journal.opened(transaction)
-        desk = ledger.desk(opened, {REQUEST: request.digest})
-        charges = ledger.write(desk, calls, whole=whole)
-        transaction.run(
-            "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
-            *(request.analyst, request.key, request.asked, request.dataset),
-            *(charges[0].number, len(charges), opened.head.lines, str(spent)),
-        )
-        stored = StoredRelease(
-            request=request,
-            state="charged",
-            number=charges[0].number,
-            count=len(charges),
-            line=opened.head.lines,
-            head=opened.head.chain.decode(),
-            fresh=True,
-        )
-        return stored, opened
-
-    def _require_open(self, transaction: Transaction, request: KeyedRequest) -> None:
-        state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
-        if state is None:
-            raise _not_granted()
-        if state[0] != "open":
-            raise ParameterError(
-                "dataset", "be open", f"{request.dataset}, which is closed", "Use another data set."
-            )
-
     def _granted(
         self, transaction: Transaction, request: KeyedRequest, calls: Sequence[Call]
     ) -> Fraction:
         """Return what the analyst has spent after the calls, or refuse them."""
+        state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
+        if state is not None and state[0] != "open":
+            got = f"{request.dataset}, which is closed"
+            raise ParameterError("dataset", "be open", got, "Use another data set.")
         grant = self._grants.look(transaction, request.dataset, request.analyst)
-        if grant is None:
+        if state is None or grant is None:
             raise _not_granted()
         relation = self._datasets.ledger(request.dataset).terms.total.relation
         most = max(grant.epsilon, grant.spent)  # it may have been lowered since
@@ -471,8 +342,8 @@ class Releases:
 
     def answer(self, request: KeyedRequest, answers: Sequence[str]) -> StoredRelease:
         """Store answers if none are stored, and return what is stored; the second step alone."""
-        journal = self._datasets.journal(request.dataset)
-        ledger = self._datasets.ledger(request.dataset)
+        of = request.dataset
+        ledger, journal = self._datasets.ledger(of), self._datasets.journal(of)
 
         def job(transaction: Transaction) -> tuple[StoredRelease, TableTransaction]:
             opened = journal.opened(transaction)
@@ -505,10 +376,9 @@ class Releases:
 
     def get(self, analyst: str, key: str) -> StoredRelease | None:
         """Return what became of a request; None if it was never charged."""
-        where = f"{RELEASE} WHERE r.analyst = ? AND r.key = ?"
 
         def job(transaction: Transaction) -> StoredRelease | None:
-            found = transaction.one(where, analyst, key)
+            found = transaction.one(KEYED, analyst, key)
             return None if found is None else self._stored(transaction, found)
 
         return self._database.read(job)
@@ -516,16 +386,9 @@ class Releases:
     def of(
         self, dataset: str, *, analyst: str | None = None, after: int = 0, most: int = 1000
     ) -> list[StoredRelease]:
-        """Return the releases of a data set, the first one first.
+        """Return the releases of a data set, the first one first, of one analyst or of all.
 
-        Parameters
-        ----------
-        dataset, analyst
-            Of what; by one analyst, or by all.
-        after
-            Only those with a charge whose number is larger.
-        most
-            How many at most.
+        Only those with a charge whose number is larger than ``after``, and at most so many.
         """
         whose, values = ("AND r.analyst = ? ", (analyst,)) if analyst is not None else ("", ())
         where = (
@@ -554,17 +417,13 @@ class Releases:
         )
 
     def _found(self, transaction: Transaction, request: KeyedRequest) -> StoredRelease | None:
-        where = f"{RELEASE} WHERE r.analyst = ? AND r.key = ?"
-        found = transaction.one(where, request.analyst, request.key)
+        found = transaction.one(KEYED, request.analyst, request.key)
         if found is None:
             return None
         if (found[2], found[3]) != (request.dataset, request.asked):
-            raise KeyReusedError(
-                "key",
-                "identify one request",
-                "another request with the same key",
-                "Send a new key for a new request; nothing was charged.",
-            )
+            hint = "Send a new key for a new request; nothing was charged."
+            got = "another request with the same key"
+            raise KeyReusedError("key", "identify one request", got, hint)
         return self._stored(transaction, found)
 
     def _required(self, transaction: Transaction, request: KeyedRequest) -> StoredRelease:
@@ -577,22 +436,14 @@ class Releases:
         analyst, key, dataset, asked, state, number, count, line, head, answer = row
         answers: tuple[str, ...] = ()
         if answer is not None:
-            lines = transaction.all(
-                "SELECT line FROM lines WHERE book = ? AND number >= ? AND number < ? "
-                "ORDER BY number",
-                *(dataset, answer, answer + count),
-            )
-            answers = tuple(json.loads(text[33:])[1]["answer"] for (text,) in lines)
-            transaction.note(dataset, answer + count - 1, lines[-1][0][:32])
+            lines = transaction.all(ANSWERED, dataset, answer, answer + count)
+            answers = tuple(row_of(text)["answer"] for (text,) in lines)
+            transaction.note(dataset, answer + count - 1, lines[-1][0][:WIDTH])
+        request = KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked)
         return StoredRelease(
-            request=KeyedRequest(analyst=analyst, key=key, dataset=dataset, asked=asked),
-            state=state,
-            number=number,
-            count=count,
-            line=line,
-            head=head,
+            request=request, state=state, number=number, count=count, line=line, head=head,
             answers=answers,
-        )
+        )  # fmt: skip
 
 
 def _not_granted() -> NotGrantedError:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
-from sourdine.errors import ExistingFileError, ParameterError, SourdineError
+from sourdine.errors import ParameterError
 from sourdine.server.store.base import Attempts, Grants, Meta, People, Tokens
 from sourdine.server.store.checks import DatasetCheck, Witness, checked
 from sourdine.server.store.guards import Guards, guard_checked, guards_anew, make_guard_tables
 from sourdine.server.store.releases import Datasets, Releases, Surveys
+from sourdine.storage import locks
 from sourdine.storage.database import Address, SharedDatabase
 from sourdine.storage.journal import book_tables, now
 
@@ -42,7 +43,6 @@ def _to_version_2(transaction: Transaction) -> None:
 
 
 def _to_version_3(transaction: Transaction) -> None:
-    """Give data sets a title and a description."""
     for column in (TITLE, DESCRIPTION):
         transaction.run(f"ALTER TABLE datasets ADD COLUMN {column}")
 
@@ -50,39 +50,26 @@ def _to_version_3(transaction: Transaction) -> None:
 MIGRATIONS: Mapping[int, Callable[[Transaction], None]] = {1: _to_version_2, 2: _to_version_3}
 """From each earlier version, what makes the next one of it."""
 
-TABLES = (
-    "meta (identity TEXT PRIMARY KEY, version INTEGER NOT NULL, opened TEXT NOT NULL)",
-    (
-        "people (name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL, "
-        "disabled INTEGER NOT NULL)"
-    ),
-    (
-        "tokens (sha256 TEXT PRIMARY KEY, who TEXT NOT NULL REFERENCES people (name), "
-        "kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, label TEXT NOT NULL, "
-        "revoked INTEGER NOT NULL)"
-    ),
-    (
-        "datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL, "
-        "columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL, "
-        f"{READ}, {TITLE}, {DESCRIPTION})"
-    ),
-    ATTEMPTS,
-    (
-        "grants (dataset TEXT NOT NULL REFERENCES datasets (name), "
-        "analyst TEXT NOT NULL REFERENCES people (name), epsilon TEXT NOT NULL, "
-        "PRIMARY KEY (dataset, analyst))"
-    ),
-    (
-        "releases (analyst TEXT NOT NULL, key TEXT NOT NULL, asked TEXT NOT NULL, "
-        "dataset TEXT NOT NULL REFERENCES datasets (name), number BIGINT NOT NULL, "
-        "count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL, "
-        "answer BIGINT, PRIMARY KEY (analyst, key))"
-    ),
-    (
-        "surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL, "
-        "public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)"
-    ),
-)
+TABLES = f"""
+meta (identity TEXT PRIMARY KEY, version INTEGER NOT NULL, opened TEXT NOT NULL);
+people (name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT NOT NULL,
+    disabled INTEGER NOT NULL);
+tokens (sha256 TEXT PRIMARY KEY, who TEXT NOT NULL REFERENCES people (name), kind TEXT NOT NULL,
+    until DOUBLE PRECISION NOT NULL, label TEXT NOT NULL, revoked INTEGER NOT NULL);
+datasets (name TEXT PRIMARY KEY REFERENCES books (name), source TEXT NOT NULL,
+    columns TEXT NOT NULL, n_about BIGINT, state TEXT NOT NULL, opened TEXT NOT NULL,
+    {READ}, {TITLE}, {DESCRIPTION});
+{ATTEMPTS};
+grants (dataset TEXT NOT NULL REFERENCES datasets (name),
+    analyst TEXT NOT NULL REFERENCES people (name), epsilon TEXT NOT NULL,
+    PRIMARY KEY (dataset, analyst));
+releases (analyst TEXT NOT NULL, key TEXT NOT NULL, asked TEXT NOT NULL,
+    dataset TEXT NOT NULL REFERENCES datasets (name), number BIGINT NOT NULL,
+    count INTEGER NOT NULL, line BIGINT NOT NULL, spent TEXT NOT NULL, state TEXT NOT NULL,
+    answer BIGINT, PRIMARY KEY (analyst, key));
+surveys (name TEXT PRIMARY KEY, document TEXT NOT NULL, store TEXT NOT NULL,
+    public INTEGER NOT NULL, state TEXT NOT NULL, page TEXT NOT NULL)
+"""
 INDEXES = (
     "UNIQUE INDEX releases_by_number ON releases (dataset, number)",
     "INDEX releases_by_analyst ON releases (dataset, analyst, number)",
@@ -93,12 +80,11 @@ INDEXES = (
 def make_tables(transaction: Transaction) -> None:
     """Make all tables, in a database that has none of them."""
     dialect = transaction.dialect
-    done = "OLD.state <> 'charged'"
     statements = [
         *book_tables(dialect),
-        *(f"CREATE TABLE {table}" for table in TABLES),
+        *(f"CREATE TABLE {table.strip()}" for table in TABLES.split(";")),
         *(f"CREATE {index}" for index in INDEXES),
-        *dialect.forbidding("releases", "UPDATE", done),
+        *dialect.forbidding("releases", "UPDATE", "OLD.state <> 'charged'"),
         *dialect.forbidding("releases", "DELETE"),
         *dialect.forbidding("datasets", "UPDATE", "OLD.state <> 'open'"),
         *dialect.forbidding("datasets", "DELETE"),
@@ -181,14 +167,8 @@ class ServerStore:
         """Make the tables of a new store: a new file, or an empty database."""
         where = Address.read(address)
         if where.is_file:
-            try:
+            with locks.making("store", where.path):
                 where.path.touch(mode=0o600, exist_ok=False)
-            except FileExistsError:
-                raise ExistingFileError(
-                    "store", "be a new file", str(where), "Choose another name."
-                ) from None
-            except OSError as error:
-                raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
         database = SharedDatabase(where)
         database.write(make_tables)
         return cls(database)
@@ -197,26 +177,17 @@ class ServerStore:
     def open(cls, address: str, *, witness: str | PathLike[str] | None = None) -> Self:
         """Open a store that `create` made, of this version.
 
-        Parameters
-        ----------
-        address
-            The store.
-        witness
-            A file on another disk that remembers how far the ledgers have got (`Witness`): a store
-            that is behind it is refused, and so is a file that is missing (`add_witness`).
+        A witness is a file on another disk that remembers how far the ledgers have got (`Witness`):
+        a store that is behind it is refused, and so is a file that is missing (`add_witness`).
         """
         database = SharedDatabase(address)
         version = _meta(database).version
         if version != VERSION:
             database.close()
-            raise ParameterError(
-                "store",
-                f"have tables of version {VERSION}",
-                f"version {version}",
-                "Stop all servers, make a copy, and migrate it."
-                if version < VERSION
-                else "Install a later version of Sourdine.",
-            )
+            older = "Stop all servers, make a copy, and migrate it."
+            hint = older if version < VERSION else "Install a later version of Sourdine."
+            what = f"have tables of version {VERSION}"
+            raise ParameterError("store", what, f"version {version}", hint)
         store = cls(database)
         if witness is not None:
             store.watch(Witness(witness, store.meta.identity))
@@ -228,7 +199,7 @@ class ServerStore:
         database = SharedDatabase(address)
 
         def job(transaction: Transaction) -> tuple[int, int]:
-            before = _version(transaction)
+            before = int((transaction.one("SELECT version FROM meta") or (0,))[0])
             for version in range(before, VERSION):
                 MIGRATIONS[version](transaction)
                 transaction.run("UPDATE meta SET version = ?", version + 1)
@@ -287,7 +258,3 @@ def _meta(database: SharedDatabase) -> Meta:
         )
     identity, version, opened = found
     return Meta(identity=identity, version=version, opened=opened)
-
-
-def _version(transaction: Transaction) -> int:
-    return int((transaction.one("SELECT version FROM meta") or (0,))[0])
