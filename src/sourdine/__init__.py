@@ -37,12 +37,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import (
-    BudgetExceededError,
-    ParameterError,
-    ParameterTypeError,
-    SourdineError,
-)
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.version import __version__
 
 if TYPE_CHECKING:

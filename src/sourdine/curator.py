@@ -368,10 +368,7 @@ class Inspection(Displayable):
 
     def sheet(self) -> Sheet:
         lines = [
-            (
-                printable(c.name),
-                *map(str, (c.numbers, c.empty, c.unreadable, c.dates, c.after)),
-            )
+            (printable(c.name), *map(str, (c.numbers, c.empty, c.unreadable, c.dates, c.after)))
             for c in self.columns
         ]
         kept = [i for i in range(6) if i != 4 or any(c.dates for c in self.columns)]

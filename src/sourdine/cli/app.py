@@ -148,10 +148,7 @@ PLANNED = (
 )
 
 
-RELEASING = (
-    *(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP),
-    *(JSON, PLOT),
-)
+RELEASING = (*(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP), *(JSON, PLOT))
 PLANNING = (JSON, PLOT)
 SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
 """Flags that stand for the values of a parameter."""
@@ -441,9 +438,7 @@ def audit(
 
 
 @app.command()
-def demo(
-    out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo"),
-) -> None:
+def demo(out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo")) -> None:
     """Release the mean, deciles and a histogram of 247,696 wages under one epsilon, with a plot."""
     from sourdine.cli.demo import run
 

@@ -513,11 +513,7 @@ def plan(
         planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
     elif answers is None:
         raise ParameterError(
-            "answers",
-            "be given, or {submissions}",
-            "",
-            "Use {answers}.",
-            answers=300,
+            "answers", "be given, or {submissions}", "", "Use {answers}.", answers=300
         )
     else:
         grid = {} if spacing is None else {"step": spacing}

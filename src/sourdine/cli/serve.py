@@ -247,9 +247,7 @@ def _check(
 
 
 def _backup(
-    path: Annotated[Path, argument("PATH", "The new file.")],
-    *,
-    store: Where = HERE,
+    path: Annotated[Path, argument("PATH", "The new file.")], *, store: Where = HERE
 ) -> None:
     """Write a backup of a store to a file, while servers run. For PostgreSQL use pg_dump.
 

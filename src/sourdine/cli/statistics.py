@@ -51,10 +51,7 @@ if TYPE_CHECKING:
 # ---- ``sourdine mean`` and its kin: from a file to a table, JSON or a picture --------------------
 
 
-ORDERS = {
-    "deciles": [f"{k}/10" for k in range(1, 10)],
-    "quartiles": ["1/4", "1/2", "3/4"],
-}
+ORDERS = {"deciles": [f"{k}/10" for k in range(1, 10)], "quartiles": ["1/4", "1/2", "3/4"]}
 """Orders that have a flag of their own."""
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
@@ -120,11 +117,7 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
     if len(asked) > 1:
         kept, extra = asked[:2]
         raise ParameterError(
-            extra,
-            f"not be combined with {{{kept}}}",
-            "",
-            f"Omit {{{extra}}}.",
-            **{extra: LEFT_OUT},
+            extra, f"not be combined with {{{kept}}}", "", f"Omit {{{extra}}}.", **{extra: LEFT_OUT}
         )
     for name in asked:
         said["q"] = ORDERS.get(name, said.pop(name))

@@ -173,10 +173,7 @@ def _results(
     ] = None,
 ) -> None:
     """Print the results page: consistent shares and means, for at least 50 answers."""
-    from sourdine.survey.results import (
-        results,
-        results_page,
-    )
+    from sourdine.survey.results import results, results_page
 
     for kept in _opened(store):
         found = results(kept)
@@ -189,9 +186,7 @@ def _results(
 
 
 def _export(
-    store: Kept,
-    *,
-    out: Annotated[Path, option("PATH", "The new file.", "--out", "-o")],
+    store: Kept, *, out: Annotated[Path, option("PATH", "The new file.", "--out", "-o")]
 ) -> None:
     """Export all counts as an aggregate for 'sourdine collect'."""
     if out.exists():

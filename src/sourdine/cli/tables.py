@@ -437,12 +437,7 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
 def _check(files: list[str]) -> None:
     for file in files:
         if file != STDIN and not Path(file).is_file():
-            raise MissingFileError(
-                "files",
-                "exist",
-                file,
-                "Check the path; - is standard input.",
-            )
+            raise MissingFileError("files", "exist", file, "Check the path; - is standard input.")
 
 
 def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:

@@ -739,11 +739,7 @@ def require_apart(keys: tuple[Any, ...] | str | None) -> None:
         return
     if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
         raise ParameterError(
-            "other",
-            f"be omitted if a key is named {OTHER!r}",
-            "",
-            "Omit {other}.",
-            other=LEFT_OUT,
+            "other", f"be omitted if a key is named {OTHER!r}", "", "Omit {other}.", other=LEFT_OUT
         )
 
 

@@ -335,10 +335,7 @@ CATEGORIES = Kind(
 )
 _NAMES = {"type": "array", "items": TEXT.schema, "minItems": 1, "uniqueItems": True}
 BY = Kind(
-    metavar="NAME,...",
-    schema={"anyOf": [TEXT.schema, _NAMES]},
-    parse=lambda x: x,
-    shape=list[str],
+    metavar="NAME,...", schema={"anyOf": [TEXT.schema, _NAMES]}, parse=lambda x: x, shape=list[str]
 )
 NAMES = Kind(metavar="NAME,...", schema=BY.schema, parse=_named, shape=list[str])
 GROUP_KEYS = Kind(

@@ -164,8 +164,7 @@ MODEL = Group(
     }
 )
 ADMINISTRATIVE = Group(
-    {"sources": FIRST, "notes": Field(), "registry_authors": Field("texts")},
-    ("registry_authors",),
+    {"sources": FIRST, "notes": Field(), "registry_authors": Field("texts")}, ("registry_authors",)
 )
 DEPLOYMENT = Group(
     {
@@ -257,10 +256,7 @@ def check_text(text: str) -> list[str]:
         import yaml
     except ImportError as error:
         raise MissingExtraError(
-            "registry",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[registry]'.",
+            "registry", "be installed", "", "In the checkout, run pip install '.[registry]'."
         ) from error
     try:
         events = list(yaml.parse(text, yaml.SafeLoader))

@@ -623,8 +623,7 @@ def _purpose(report: FiledReport) -> Section:
     }
     facts = _stated(report, names)
     return Section(
-        "Purpose and responsibility",
-        [Facts([*facts, ("Data, as the ledger names them", named)])],
+        "Purpose and responsibility", [Facts([*facts, ("Data, as the ledger names them", named)])]
     )
 
 

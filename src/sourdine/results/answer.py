@@ -142,14 +142,7 @@ class OneNumber:
 
 FEW = 4
 """How many numbers a plain repr shows."""
-UNREADABLE = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """Exceptions raised by a text that is not an answer."""
 
 

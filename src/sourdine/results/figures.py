@@ -13,11 +13,7 @@ import numpy as np
 
 from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.results.charts import MOST
-from sourdine.results.tables import (
-    date_axis,
-    grouped,
-    printable,
-)
+from sourdine.results.tables import date_axis, grouped, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,10 +158,7 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
-            "plot",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[plot]'.",
+            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
         ) from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
@@ -230,12 +223,7 @@ def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..
 
 
 def finished(
-    figure: Any,
-    axes: Any,
-    release: Answer,
-    *,
-    title: str | None,
-    path: str | None,
+    figure: Any, axes: Any, release: Answer, *, title: str | None, path: str | None
 ) -> Any:
     """Add title and cost, save if there is a path, and return the figure."""
     said = " · ".join(filter(None, (release.price, intervals_shown(release.mechanism))))

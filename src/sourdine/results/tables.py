@@ -437,11 +437,7 @@ def _aligned(head: str, texts: Sequence[str]) -> list[str]:
 def _wrapped(text: str, indent: int) -> str:
     """Wrap a note to a terminal's width, indented below its word."""
     return fill(
-        text,
-        PAGE,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, PAGE, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
 
 
@@ -618,10 +614,7 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
         return narwhals.from_dict(columns, backend=cast("Any", library)).to_native()
     except ImportError:
         raise ParameterError(
-            "library",
-            "be an installed library",
-            repr(library),
-            f"Run pip install {library}.",
+            "library", "be an installed library", repr(library), f"Run pip install {library}."
         ) from None
 
 

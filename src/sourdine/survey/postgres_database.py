@@ -76,10 +76,7 @@ class PostgresTables(PostgresDialect):
         """Make the tables, and mark them; the schema too if it is missing."""
         if rows.one("SELECT to_regclass('survey')") != (None,):
             raise ParameterError(
-                "store",
-                "be a database without a survey",
-                repr(self.shown),
-                "Use another database.",
+                "store", "be a database without a survey", repr(self.shown), "Use another database."
             )
         [[schema, path]] = rows.all("SELECT current_schema(), current_setting('search_path')")
         if schema is None:

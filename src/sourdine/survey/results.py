@@ -174,10 +174,7 @@ class Results(Displayable):
             ("means", "of those who answered"),
         ]
         return Sheet(
-            heads=heads,
-            lines=lines,
-            notes=notes,
-            title=self.survey.title[self.survey.languages[0]],
+            heads=heads, lines=lines, notes=notes, title=self.survey.title[self.survey.languages[0]]
         )
 
 

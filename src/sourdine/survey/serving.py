@@ -31,10 +31,7 @@ try:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ModuleNotFoundError:
     raise MissingExtraError(
-        "server",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[server]'.",
+        "server", "be installed", "", "In the checkout, run pip install '.[server]'."
     ) from None
 
 if TYPE_CHECKING:
