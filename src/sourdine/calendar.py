@@ -240,9 +240,7 @@ def _plain(text: str) -> int | None:
 def _translated(text: object) -> str:
     """Return the regular expression of a format."""
     if not isinstance(text, str):
-        raise ParameterTypeError(
-            "date_format", "be a string", given(text), "Use {date_format}.", date_format=_EXAMPLE
-        )
+        raise ParameterTypeError("date_format", "be a string", given(text), date_format=_EXAMPLE)
     letters = iter(re.sub("%([FT])", lambda found: _SHORTHAND[found[1]], text))
     found: list[str] = []
     names: list[str] = []
@@ -257,7 +255,6 @@ def _translated(text: object) -> str:
                 "contain no directives other than "
                 f"{', '.join(f'%{s}' for s in (*_FORMAT_PARTS, *_SHORTHAND))}",
                 f"%{sign}" if sign.isprintable() else "",
-                "Use {date_format}.",
                 date_format=_EXAMPLE,
             )
         name, pattern = _FORMAT_PARTS[sign]
@@ -268,7 +265,6 @@ def _translated(text: object) -> str:
             "date_format",
             "contain a year, a month and a day, each once",
             given(text),
-            "Use {date_format}.",
             date_format=_EXAMPLE,
         )
     return "".join(found)
@@ -584,7 +580,6 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
             "bins",
             f"be at most {(high - low) // unit}, one for each {'day' if dates else 'microsecond'}",
             str(bins),
-            "Use {bins}.",
             bins=(high - low) // unit,
         )
     inner = [(low + (high - low) * i // bins - low) // unit * unit for i in range(1, bins)]

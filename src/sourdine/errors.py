@@ -22,7 +22,7 @@ import errno
 import os
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,15 +85,15 @@ class SourdineError(Exception):
     got
         The given value, as a text, or nothing; a sentence of its own does not print it.
     hint
-        Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
-        parameter: with the value in ``tries`` to use, or else its bare name.
-        ``{bounds:find}`` stands for it with that word.
+        Sentences that say what to do; by default, to use what is in ``tries``. In ``must`` and
+        ``hint``, ``{epsilon}`` stands for a parameter: with the value in ``tries`` to use, or else
+        its bare name. ``{bounds:find}`` stands for it with that word.
     tries
         Values to use instead, by parameter; `LEFT_OUT` for one that should be omitted.
 
     Examples
     --------
-    >>> error = ParameterError("epsilon", "be above 0", "0", "Use {epsilon}.", epsilon=1)
+    >>> error = ParameterError("epsilon", "be above 0", "0", epsilon=1)
     >>> print(error)
     epsilon must be above 0, got 0. Use epsilon=1.
     >>> error.tries
@@ -105,8 +105,12 @@ class SourdineError(Exception):
     """
 
     def __init__(
-        self, name: str, must: str = "", got: str = "", hint: str = "", /, **tries: object
+        self, name: str, must: str = "", got: str = "", hint: str | None = None, /, **tries: object
     ) -> None:
+        if hint is None:
+            left_out = all(value is LEFT_OUT for value in tries.values())
+            places = " and ".join(f"{{{each}}}" for each in tries)
+            hint = f"{'Omit' if left_out else 'Use'} {places}." if tries else ""
         super().__init__(name, must, got, hint)
         self.name, self.must, self.got, self.hint = name, must, got, hint
         self.tries = tries
@@ -202,7 +206,24 @@ class BudgetExceededError(SourdineError):
     """A request would spend more than remains of the budget; nothing was spent."""
 
 
-class MissingFileError(SourdineError, FileNotFoundError):
+class _FileError(SourdineError, OSError):
+    """What is wrong with a file; ``got`` is its path."""
+
+    number: ClassVar[int]
+    said_of: ClassVar[str]
+
+    def __init__(
+        self, name: str, must: str = "", got: str = "", hint: str | None = None, /, **tries: object
+    ) -> None:
+        super().__init__(name, must, got, hint, **tries)
+        self.errno, self.strerror = self.number, os.strerror(self.number)
+        self.filename = got
+
+    def sentence(self, subject: str, must: str) -> str:
+        return f"{self.said_of}: {self.got!r}."
+
+
+class MissingFileError(_FileError, FileNotFoundError):
     """A file does not exist; ``got`` is its path.
 
     Examples
@@ -211,18 +232,10 @@ class MissingFileError(SourdineError, FileNotFoundError):
     No such file: 'nofile.csv'. Check the path.
     """
 
-    def __init__(
-        self, name: str, must: str = "exist", got: str = "", hint: str = "", /, **tries: object
-    ) -> None:
-        super().__init__(name, must, got, hint, **tries)
-        self.errno, self.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
-        self.filename = got
-
-    def sentence(self, subject: str, must: str) -> str:
-        return f"No such file: {self.got!r}."
+    number, said_of = errno.ENOENT, "No such file"
 
 
-class ExistingFileError(SourdineError, FileExistsError):
+class ExistingFileError(_FileError, FileExistsError):
     """A file that would be overwritten exists; ``got`` is its path.
 
     Examples
@@ -231,21 +244,7 @@ class ExistingFileError(SourdineError, FileExistsError):
     File already exists: 'out.csv'. Choose another name.
     """
 
-    def __init__(
-        self,
-        name: str,
-        must: str = "be a new file",
-        got: str = "",
-        hint: str = "",
-        /,
-        **tries: object,
-    ) -> None:
-        super().__init__(name, must, got, hint, **tries)
-        self.errno, self.strerror = errno.EEXIST, os.strerror(errno.EEXIST)
-        self.filename = got
-
-    def sentence(self, subject: str, must: str) -> str:
-        return f"File already exists: {self.got!r}."
+    number, said_of = errno.EEXIST, "File already exists"
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]

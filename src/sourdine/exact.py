@@ -448,7 +448,7 @@ def one_of(x: object, name: str, *allowed: _Word) -> _Word:
         return allowed[allowed.index(x)]
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
-    raise ParameterError(name, must, given(x), f"Use {{{name}}}.", **{name: allowed[0]})
+    raise ParameterError(name, must, given(x), **{name: allowed[0]})
 
 
 def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:

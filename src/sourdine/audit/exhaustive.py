@@ -118,9 +118,7 @@ def neighbouring(mechanism: Mechanism[Any], inputs: Sequence[Any]) -> Iterator[P
 
 def nothing_compared() -> ParameterError:
     """Return the refusal of inputs without neighbours."""
-    return ParameterError(
-        "inputs", "have neighbours to compare", "", "Use {inputs}.", inputs=[0, 1]
-    )
+    return ParameterError("inputs", "have neighbours to compare", inputs=[0, 1])
 
 
 def _apart(p: Any, q: Any, delta: float, worst: Worst | None) -> Certified:

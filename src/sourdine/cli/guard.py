@@ -42,7 +42,6 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
         "column",
         "be omitted unless the file is a .csv or .parquet file",
         f"{column} for {names or 'no file'}",
-        "Omit {column}.",
         column=LEFT_OUT,
     )
 
@@ -195,9 +194,7 @@ def read_number(text: str | None, name: str, *, example: float = 0.05) -> Any:
     try:
         return fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(
-            name, "be a number", str(text), f"Use {{{name}}}.", **{name: example}
-        ) from None
+        raise ParameterError(name, "be a number", str(text), **{name: example}) from None
 
 
 def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None:
@@ -208,9 +205,7 @@ def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None
         raise ParameterError("blocks", "not be combined with {markov}", "", "Use one of them.")
     if blocks is not None:
         if not blocks.isdecimal():
-            raise ParameterError(
-                "blocks", "be a whole number", str(blocks), "Use {blocks}.", blocks=10
-            )
+            raise ParameterError("blocks", "be a whole number", str(blocks), blocks=10)
         return Blocks(int(blocks))
     return None if markov is None else Markov(read_number(markov, "markov"))
 
@@ -512,9 +507,7 @@ def plan(
             )
         planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
     elif answers is None:
-        raise ParameterError(
-            "answers", "be given, or {submissions}", "", "Use {answers}.", answers=300
-        )
+        raise ParameterError("answers", "be given, or {submissions}", answers=300)
     else:
         grid = {} if spacing is None else {"step": spacing}
         planned = plan_guard(n, answers=answers, yes=yes, scores=scores, **grid, **given)

@@ -42,17 +42,15 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
             other is not None and report.samefile(other) for other in (path, about)
         ):
             raise ParameterError(
-                "report", "differ from the ledger", str(report), "Use {report}.",
-                report="report.html",
-            )  # fmt: skip
+                "report", "differ from the ledger", str(report),
+                report="report.html")  # fmt: skip
         FiledReport.of(ledger, About.read(about)).write(report)
         Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
         return
     if about is not None:
         raise ParameterError(
-            "about", "be omitted without {report}", str(about), "Use {report}.",
-            report="report.html",
-        )  # fmt: skip
+            "about", "be omitted without {report}", str(about),
+            report="report.html")  # fmt: skip
     history, account = ledger.history, ledger.account
     if as_json:
         print(json.dumps(_facts(ledger, history), ensure_ascii=False))

@@ -80,7 +80,7 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
     """Return whether Spark shall read a file."""
     engine, master = asked.get("engine"), asked.get("master")
     if engine not in {None, SPARK}:
-        raise ParameterError("engine", "be 'spark'", given(engine), "Use {engine}.", engine=SPARK)
+        raise ParameterError("engine", "be 'spark'", given(engine), engine=SPARK)
     if engine is None and not file.startswith(TABLE):
         if master is not None:
             raise ParameterError(
@@ -690,13 +690,7 @@ def _is_flag(word: str) -> bool:
 
 def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
     got = given(" ".join(numbers)) if numbers else ""
-    return ParameterError(
-        name,
-        "be two numbers, the lower first, or find",
-        got,
-        f"Use {{{name}}}.",
-        **{name: (0, 120)},
-    )
+    return ParameterError(name, "be two numbers, the lower first, or find", got, **{name: (0, 120)})
 
 
 def speaks_shell(app: typer.Typer) -> None:

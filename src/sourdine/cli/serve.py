@@ -216,7 +216,7 @@ def _token(
 
     held = whole(days, "days", 90)
     if not 1 <= held <= MOST_DAYS:
-        raise ParameterError("days", f"be from 1 to {MOST_DAYS}", days, "Use {days}.", days=90)
+        raise ParameterError("days", f"be from 1 to {MOST_DAYS}", days, days=90)
     with _opened(store) as kept:
         if kept.people.get(name) is None:
             raise ParameterError("name", "be the name of a user", repr(name), "Add the user first.")
@@ -485,7 +485,7 @@ def _run(
     listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
     seconds = float(read_number(tick, "tick", example=0.25))
     if not 0 <= seconds <= 60:
-        raise ParameterError("tick", "be from 0 to 60", tick, "Use {tick}.", tick=0.25)
+        raise ParameterError("tick", "be from 0 to 60", tick, tick=0.25)
     if store is None and host not in LOOPBACK:
         raise ParameterError(
             "host",

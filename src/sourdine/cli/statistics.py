@@ -116,9 +116,7 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
     asked = [name for name in ("q", *ORDERS) if name in said]
     if len(asked) > 1:
         kept, extra = asked[:2]
-        raise ParameterError(
-            extra, f"not be combined with {{{kept}}}", "", f"Omit {{{extra}}}.", **{extra: LEFT_OUT}
-        )
+        raise ParameterError(extra, f"not be combined with {{{kept}}}", **{extra: LEFT_OUT})
     for name in asked:
         said["q"] = ORDERS.get(name, said.pop(name))
     return grouped(said)
@@ -143,7 +141,6 @@ def grouped(said: dict[str, Any]) -> dict[str, Any]:
                 "keys",
                 "be given once for each {by}",
                 f"{len(keys)} times for {len(by or ())}",
-                "Use {keys}.",
                 keys=["a", "b"]
                 if len(by or ()) < 2
                 else {column: ["a", "b"] for column in by or ()},

@@ -142,7 +142,7 @@ def read_port(text: str) -> int:
     """Return the port that a person typed."""
     number = whole(text, "port", 8000)
     if number > LAST_PORT:
-        raise ParameterError("port", f"be at most {LAST_PORT}", text, "Use {port}.", port=8000)
+        raise ParameterError("port", f"be at most {LAST_PORT}", text, port=8000)
     return number
 
 

@@ -161,7 +161,7 @@ def of_round(schema: Schema, number: int | None) -> Schema:
     if schema.rounds is None:
         raise _no_rounds("round")
     if number is None:
-        raise ParameterError("round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1)
+        raise ParameterError("round", f"be from 1 to {schema.rounds}", round=1)
     return schema.round(number)
 
 
@@ -172,9 +172,7 @@ def report_with_memory(
     if schema.rounds is None:
         raise _no_rounds("round" if path is None else "memory")
     if path is None:
-        raise ParameterError(
-            "memory", "name the respondent's file", "", "Use {memory}.", memory="memory.json"
-        )
+        raise ParameterError("memory", "name the respondent's file", memory="memory.json")
     if len(people) > 1:
         raise ParameterError(
             "memory",
@@ -295,9 +293,8 @@ def _pairs(words: Iterable[str]) -> dict[str, Any]:
     pairs = [word.partition("=") for word in words]
     if not all(mark for _, mark, _ in pairs):
         raise ParameterError(
-            "answer", "be a name, '=' and a value", "a word without '='", "Use {answer}.",
-            answer="age=31",
-        )  # fmt: skip
+            "answer", "be a name, '=' and a value", "a word without '='",
+            answer="age=31")  # fmt: skip
     return _Pairs((name, value) for name, _, value in pairs).answers()
 
 

@@ -98,9 +98,7 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
             **{parameter: 1},
         )
     if lasting is not None and lasting <= dt.timedelta(0):
-        raise ParameterError(
-            parameter, "be above 0", "", f"Use {{{parameter}}}.", **{parameter: "1 day"}
-        )
+        raise ParameterError(parameter, "be above 0", **{parameter: "1 day"})
     return lasting
 
 
@@ -227,9 +225,7 @@ def where(x: object) -> str | None:
     if x is None:
         return None
     if not isinstance(x, str) or not x.strip():
-        raise ParameterTypeError(
-            "where", "be a condition, as a text", given(x), "Use {where}.", where="age >= 18"
-        )
+        raise ParameterTypeError("where", "be a condition, as a text", given(x), where="age >= 18")
     from sourdine.frames.formulas.parsing import condition
 
     condition(x, "where")
@@ -239,9 +235,7 @@ def where(x: object) -> str | None:
 def flag(x: object, parameter: str) -> bool:
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
-    raise ParameterTypeError(
-        parameter, "be True or False", given(x), f"Use {{{parameter}}}.", **{parameter: True}
-    )
+    raise ParameterTypeError(parameter, "be True or False", given(x), **{parameter: True})
 
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
@@ -266,7 +260,6 @@ def relation(x: Relation | str) -> Relation:
             "relation",
             "be 'add_remove' or 'substitute'",
             repr(x.value if isinstance(x, Relation) else x),
-            "Use {relation}.",
             relation=SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value,
         )
     return Relation.read(x)
@@ -322,7 +315,6 @@ def per_person(x: str | None) -> str | None:
             "per_person",
             "name the column by which rows are last",
             given(x),
-            "Use {per_person}.",
             per_person="last by date",
         )
     return one_of(x, "per_person", "sum", "mean", "min", "max", "count", "last by date")
@@ -332,14 +324,10 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
     if x is None:
         return None
     if isinstance(x, str) or not hasattr(x, "__iter__"):
-        raise ParameterTypeError(
-            parameter, "be a list", given(x), f"Use {{{parameter}}}.", **{parameter: example}
-        )
+        raise ParameterTypeError(parameter, "be a list", given(x), **{parameter: example})
     values = tuple(v.item() if isinstance(v, np.generic) else v for v in x)
     if not values:
-        raise ParameterError(
-            parameter, "hold at least one", "", f"Use {{{parameter}}}.", **{parameter: example}
-        )
+        raise ParameterError(parameter, "hold at least one", **{parameter: example})
     if not _distinct(values):
         alone = all(_distinct([value]) for value in values)
         times = Counter(map(read_text, values)) if alone else {}
@@ -348,7 +336,6 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
             parameter,
             "hold distinct strings, numbers or dates",
             f"{given(twice[0])} twice" if twice else "a missing or other value",
-            f"Use {{{parameter}}}.",
             **{parameter: example},
         )
     return values
@@ -372,11 +359,7 @@ def label(x: object, parameter: str, example: str) -> Any:
     plain = x.item() if isinstance(x, np.generic) else x
     if plain is not None and not _distinct([plain]):
         raise ParameterTypeError(
-            parameter,
-            "be a string, a number or a date",
-            given(x),
-            f"Use {{{parameter}}}.",
-            **{parameter: example},
+            parameter, "be a string, a number or a date", given(x), **{parameter: example}
         )
     return plain
 
@@ -397,9 +380,7 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     if x is None:
         raise ParameterError("bounds", "be two public numbers", "", _WHICH, bounds=(0, 120))
     if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
-        raise ParameterTypeError(
-            "bounds", "be two numbers", _several(x), "Use {bounds}.", bounds=(0, 120)
-        )
+        raise ParameterTypeError("bounds", "be two numbers", _several(x), bounds=(0, 120))
     if (typed := dates(x, "bounds")) is not None:
         return typed[0], typed[1]
     texts = any(isinstance(b, str) for b in x)
@@ -407,11 +388,7 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     lower, upper = (_bound(b, must) for b in x)
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
-            "bounds",
-            "be within 1e290 of 0, and more than 1e-290 apart",
-            "",
-            "Use {bounds}.",
-            bounds=(0, 120),
+            "bounds", "be within 1e290 of 0, and more than 1e-290 apart", bounds=(0, 120)
         )
     if lower >= upper:
         raise ParameterError(
@@ -492,9 +469,8 @@ def unused(x: object, parameter: str, why: str) -> None:
     """Refuse a parameter that would have no effect."""
     if x:
         raise ParameterError(
-            parameter, f"be omitted {why}", given(x), f"Omit {{{parameter}}}.",
-            **{parameter: LEFT_OUT},
-        )  # fmt: skip
+            parameter, f"be omitted {why}", given(x),
+            **{parameter: LEFT_OUT})  # fmt: skip
 
 
 # ---- Unknown parameters, found privately for part of epsilon -------------------------------------
@@ -570,11 +546,7 @@ def _end(x: object) -> Fraction:
     end = part(x, "bounds", "be finite numbers, or None where nobody knows", (0, None))
     if abs(end) > FURTHEST:
         raise ParameterError(
-            "bounds",
-            "be within 2**63 of 0 to be found",
-            given(x),
-            "Use {bounds}.",
-            bounds=(0, None),
+            "bounds", "be within 2**63 of 0 to be found", given(x), bounds=(0, None)
         )
     return end
 
@@ -587,7 +559,6 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
             "step",
             "be a number if bounds are found, as the bounds of dates cannot be found",
             "a duration",
-            "Omit {step}.",
             step=LEFT_OUT,
         )
     most = COARSEST if low is None or high is None else min(COARSEST, high - low)
@@ -596,7 +567,6 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
             "step",
             "be from 2**-100 to 2**40 if bounds are found, and within their range",
             f"{float(x):g}",
-            "Omit {step}.",
             step=LEFT_OUT,
         )
 
@@ -635,11 +605,10 @@ def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
             "by",
             "be distinct column names",
             "" if not columns else "a duplicate or another value",
-            "Use {by}.",
             by=["sex", "region"],
         )
     if not columns:
-        raise ParameterError("by", "name a column", "", "Use {by}.", by="region")
+        raise ParameterError("by", "name a column", by="region")
     return columns[0] if len(columns) == 1 else columns
 
 
@@ -685,11 +654,7 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
         if not pairs:
             return tuple(keys)
         raise ParameterError(
-            "keys",
-            "hold single values for a single column",
-            "tuples",
-            "Use {keys}.",
-            keys=KEYS_EXAMPLE,
+            "keys", "hold single values for a single column", "tuples", keys=KEYS_EXAMPLE
         )
     if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
         raise ParameterError(
@@ -718,7 +683,6 @@ def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tupl
             "keys",
             f"hold values of {', '.join(map(repr, names))} and of no other column",
             f"values of {', '.join(map(repr, values)) or 'no column'}",
-            "Use {keys}.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE,
         )
     if np.prod([float(len(values[column])) for column in names]) > MOST:
@@ -738,9 +702,7 @@ def require_apart(keys: tuple[Any, ...] | str | None) -> None:
     if isinstance(keys, str) or keys is None:
         return
     if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
-        raise ParameterError(
-            "other", f"be omitted if a key is named {OTHER!r}", "", "Omit {other}.", other=LEFT_OUT
-        )
+        raise ParameterError("other", f"be omitted if a key is named {OTHER!r}", other=LEFT_OUT)
 
 
 def _parts(key: Any) -> tuple[Any, ...]:
@@ -751,6 +713,6 @@ def _plain(part: Any) -> Any:
     value = part.item() if isinstance(part, np.generic) else part
     if isinstance(value, (list, tuple, dict, set)):
         raise ParameterTypeError(
-            "keys", "hold strings, numbers or dates", given(part), "Use {keys}.", keys=KEYS_EXAMPLE
+            "keys", "hold strings, numbers or dates", given(part), keys=KEYS_EXAMPLE
         )
     return value

@@ -284,7 +284,7 @@ def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     _require_known(cls, said)
     if "epsilon" not in said and "error" not in {p.name for p in parameters(cls)}:
         must = f"{cls.kind}() missing a required argument: 'epsilon'."
-        raise ParameterTypeError("epsilon", must, "", "Use {epsilon}.", epsilon=1)
+        raise ParameterTypeError("epsilon", must, epsilon=1)
     if "epsilon" not in said and "error" not in said:
         raise ParameterTypeError(
             "epsilon",

@@ -356,7 +356,6 @@ class About:
                 "about",
                 "be a dict of names and strings, or the path of a TOML file",
                 given(about),
-                "Use {about}.",
                 about={"purpose": "Planning"},
             )
         facts = about if isinstance(about, Mapping) else _file(about)

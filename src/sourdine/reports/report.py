@@ -362,9 +362,8 @@ def ending(path: str | os.PathLike[str]) -> str:
     found = Path(path).suffix.lower()
     if found not in ENDINGS:
         raise ParameterError(
-            "report", "end in .html, .md or .json", given(str(path)), "Use {report}.",
-            report="report.html",
-        )  # fmt: skip
+            "report", "end in .html, .md or .json", given(str(path)),
+            report="report.html")  # fmt: skip
     return found
 
 

@@ -261,11 +261,7 @@ def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in {"html", *figure.canvas.get_supported_filetypes()}:
         raise ParameterError(
-            "path",
-            "end in .png, .svg, .pdf or .html",
-            repr(str(path)),
-            "Use {path}.",
-            path="picture.png",
+            "path", "end in .png, .svg, .pdf or .html", repr(str(path)), path="picture.png"
         )
     if ending == "html":
         write_page(figure, path, what=what)

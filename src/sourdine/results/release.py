@@ -298,9 +298,7 @@ class Release(Answer):
             commonly done, for a shorter interval; by default the interval holds for every law.
         """
         if of not in ("sample", "population"):
-            raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
-            )
+            raise ParameterError("of", "be 'sample' or 'population'", repr(of), of="sample")
         display = self.mechanism.display
         if not display.numeric:
             raise ParameterTypeError(

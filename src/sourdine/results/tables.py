@@ -602,11 +602,7 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
     """Return columns as a frame of the named library: pandas, polars or pyarrow."""
     if library not in LIBRARIES:
         raise ParameterError(
-            "library",
-            "be 'pandas', 'polars' or 'pyarrow'",
-            repr(library),
-            "Use {library}.",
-            library="pandas",
+            "library", "be 'pandas', 'polars' or 'pyarrow'", repr(library), library="pandas"
         )
     import narwhals
 

@@ -55,11 +55,9 @@ def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -
         What tells the person who watches.
     """
     if not 1 <= n <= MOST:
-        raise ParameterError("n", f"be from 1 to {MOST}", str(n), "Use {n}.", n=500)
+        raise ParameterError("n", f"be from 1 to {MOST}", str(n), n=500)
     if not 0 < seconds <= 86_400:
-        raise ParameterError(
-            "seconds", "be above 0 and at most 86400", f"{seconds:g}", "Use {seconds}.", seconds=60
-        )
+        raise ParameterError("seconds", "be above 0 and at most 86400", f"{seconds:g}", seconds=60)
     with TemporaryDirectory(prefix="sourdine-") as folder:
         place = port or _free()
         facts = tomllib.loads(SKELETON) | {"send_to": f"http://127.0.0.1:{place}/reports"}

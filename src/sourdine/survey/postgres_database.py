@@ -66,7 +66,6 @@ class PostgresTables(PostgresDialect):
                 "store",
                 "be a valid PostgreSQL address",
                 repr(self.shown),
-                "Use {store}.",
                 store="postgresql://localhost/commute",
             ) from None
         limit = f"-c idle_in_transaction_session_timeout={int(PATIENCE * 1000)}"

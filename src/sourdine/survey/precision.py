@@ -158,9 +158,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     """
     people = integer(n, "n", least=1)
     if not FEWEST <= people <= MOST_PEOPLE:
-        raise ParameterError(
-            "n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), "Use {n}.", n=1000
-        )
+        raise ParameterError("n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), n=1000)
     level, planned, turn = float(probability(confidence, "confidence")), schema, schema.turn
     several = schema.rounds is not None
     # everybody answers here, so what would become of absent answers does not matter

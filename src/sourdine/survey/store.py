@@ -160,9 +160,7 @@ class SurveyStore:
         """
         count = integer(tickets, "tickets", least=0)
         if count > MOST_TICKETS:
-            raise ParameterError(
-                "tickets", f"be at most {MOST_TICKETS}", str(count), "Use {tickets}.", tickets=500
-            )
+            raise ParameterError("tickets", f"be at most {MOST_TICKETS}", str(count), tickets=500)
         form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
         address, kind = _kept(os.fspath(place))
