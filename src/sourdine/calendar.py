@@ -138,23 +138,12 @@ _DAYS = "mon|tue|wed|thu|fri|sat|sun"
 _LONG_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _ZONE = r"Z|UTC|[+-][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?"
 _FORMAT_PARTS = {
-    "Y": ("year", "[0-9]{4}"),
-    "y": ("short", "[0-9]{2}"),
-    "m": ("month", "[0-9]{1,2}"),
-    "b": ("name", "|".join(_MONTHS)),
-    "B": ("name", "|".join(_LONG)),
-    "d": ("day", "[0-9]{1,2}"),
-    "j": ("yearday", "[0-9]{1,3}"),
-    "H": ("hour", "[0-9]{1,2}"),
-    "I": ("twelfth", "[0-9]{1,2}"),
-    "p": ("half", "am|pm"),
-    "M": ("minute", "[0-9]{1,2}"),
-    "S": ("second", "[0-9]{1,2}"),
-    "f": ("decimals", "[0-9]+"),
-    "z": ("zone", _ZONE),
-    "a": (None, _DAYS),
-    "A": (None, _LONG_DAYS),
-}
+    "Y": ("year", "[0-9]{4}"), "y": ("short", "[0-9]{2}"), "m": ("month", "[0-9]{1,2}"),
+    "b": ("name", "|".join(_MONTHS)), "B": ("name", "|".join(_LONG)), "d": ("day", "[0-9]{1,2}"),
+    "j": ("yearday", "[0-9]{1,3}"), "H": ("hour", "[0-9]{1,2}"), "I": ("twelfth", "[0-9]{1,2}"),
+    "p": ("half", "am|pm"), "M": ("minute", "[0-9]{1,2}"), "S": ("second", "[0-9]{1,2}"),
+    "f": ("decimals", "[0-9]+"), "z": ("zone", _ZONE), "a": (None, _DAYS), "A": (None, _LONG_DAYS),
+}  # fmt: skip
 _SHORTHAND = {"F": "%Y-%m-%d", "T": "%H:%M:%S"}
 _BLANK = r"[ \t\n\r\f\v]*"
 _SECONDS = r"(?::(?P<second>[0-9]{2})(?:[.,](?P<decimals>[0-9]+))?)?"
@@ -262,11 +251,9 @@ def _translated(text: object) -> str:
         names += [name] if name else []
     if len(set(names)) < len(names) or not _is_whole(set(names)):
         raise ParameterError(
-            "date_format",
-            "contain a year, a month and a day, each once",
-            given(text),
+            "date_format", "contain a year, a month and a day, each once", given(text),
             date_format=_EXAMPLE,
-        )
+        )  # fmt: skip
     return "".join(found)
 
 
@@ -504,20 +491,16 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
         return None
     if low is None or high is None:
         raise ParameterError(
-            "upper" if high is None else "lower",
-            "be a date if the other bound is one",
-            given(upper if high is None else lower),
-            "Use two dates, or two numbers.",
-        )
+            "upper" if high is None else "lower", "be a date if the other bound is one",
+            given(upper if high is None else lower), "Use two dates, or two numbers.",
+        )  # fmt: skip
     a, b = (_instant(x) for x in (low, high))
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
     if a >= b:
         raise ParameterError(
-            "lower",
-            "be before upper",
-            f"{written(low)} and {written(high)}",
+            "lower", "be before upper", f"{written(low)} and {written(high)}",
             "Use the earlier date first.",
-        )
+        )  # fmt: skip
     if step is None:
         return a, b, DAY if dates else _unit(b - a, ENOUGH), DATES if dates else TIMES
     size = _step(step, b - a, f"{written(low)} to {written(high)}")
@@ -539,21 +522,17 @@ def _step(typed: object, width: int, bounds: str) -> int:
     lasting = read_duration(typed)
     if lasting is None or lasting <= dt.timedelta(0):
         raise ParameterError(
-            "step",
-            "be a positive duration if bounds are dates",
-            given(typed),
+            "step", "be a positive duration if bounds are dates", given(typed),
             "Use {step}, or another duration in days, h, min, s, ms or us.",
             step=spelled(_unit(width, 1)),
-        )
+        )  # fmt: skip
     size = micros(lasting)
     if width % size:
         raise ParameterError(
-            "step",
-            "divide upper - lower",
-            f"{spelled(size)!r} for {bounds}",
+            "step", "divide upper - lower", f"{spelled(size)!r} for {bounds}",
             "Use a step that divides the range, such as {step}, or move a bound.",
             step=spelled(_fitting(width, size)),
-        )
+        )  # fmt: skip
     return size
 
 

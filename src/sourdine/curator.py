@@ -442,13 +442,9 @@ def inspect(
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
     return Inspection(
-        source=None if source is None else shown_source(source),
-        rows=len(frame),
-        columns=facts,
-        reading=best,
-        remarks=tuple(remarks),
-        unit=unit,
-    )
+        source=None if source is None else shown_source(source), rows=len(frame), columns=facts,
+        reading=best, remarks=tuple(remarks), unit=unit,
+    )  # fmt: skip
 
 
 def _opened(data: object, source: str | None, reading: Reading) -> Frame:
@@ -506,15 +502,10 @@ def _facts(
             shapes[shape(text)] += k
     dates = dates_in(cells, best)
     return ColumnFacts(
-        name=name,
-        numbers=numbers.total(),
-        empty=empty,
-        unreadable=cells.filled - numbers.total(),
-        dates=dates,
-        after=cells.filled - cells.numbers(best) - dates,
-        shapes=_listed(shapes),
+        name=name, numbers=numbers.total(), empty=empty, unreadable=cells.filled - numbers.total(),
+        dates=dates, after=cells.filled - cells.numbers(best) - dates, shapes=_listed(shapes),
         suspicious=_suspicious(name, numbers),
-    )
+    )  # fmt: skip
 
 
 def _listed(shapes: Counter[str]) -> tuple[str, ...]:

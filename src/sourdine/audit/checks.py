@@ -67,20 +67,12 @@ MOST_OUTCOMES = 1 << 20
 def all_checks() -> tuple[Callable[[Specimen], None], ...]:
     """Return every check, in the order they are best run."""
     return (
-        check_worst_case,
-        check_weaker_copy_is_rejected,
-        check_parts_add_up,
-        check_whole_curve,
-        check_weaker_curve_is_rejected,
-        check_law_has_mass_one,
-        check_error_bound,
-        check_draws_follow_the_law,
-        check_draws_have_power,
-        check_releases_follow_the_law,
-        check_release_says_what_it_cost,
-        check_seeded_release_is_not_private,
+        check_worst_case, check_weaker_copy_is_rejected, check_parts_add_up, check_whole_curve,
+        check_weaker_curve_is_rejected, check_law_has_mass_one, check_error_bound,
+        check_draws_follow_the_law, check_draws_have_power, check_releases_follow_the_law,
+        check_release_says_what_it_cost, check_seeded_release_is_not_private,
         check_bad_epsilon_is_refused,
-    )
+    )  # fmt: skip
 
 
 def check_worst_case(specimen: Specimen) -> None:
@@ -413,18 +405,12 @@ def audit_row(
     others = neighbouring(weak, specimen.inputs)
     draws, power = _drawn_with_power(specimen)
     return Row(
-        name=specimen.name,
-        claim=claim,
-        worst=worst,
-        weaker=worst_of(chain([likely], others), claim, enough=True),
-        factor=specimen.weaker,
-        p_value=p_value(draws, mechanism.law(mechanism.read(specimen.inputs[-1]))),
-        power=power,
-        spread=spread,
-        curve=curve,
-        faults=_faults(specimen) if thorough else (),
+        name=specimen.name, claim=claim, worst=worst,
+        weaker=worst_of(chain([likely], others), claim, enough=True), factor=specimen.weaker,
+        p_value=p_value(draws, mechanism.law(mechanism.read(specimen.inputs[-1]))), power=power,
+        spread=spread, curve=curve, faults=_faults(specimen) if thorough else (),
         seconds=perf_counter() - begin,
-    )
+    )  # fmt: skip
 
 
 def _faults(specimen: Specimen) -> tuple[str, ...]:
@@ -467,11 +453,9 @@ def audit_rows(
         return
     # Ctrl-C ends the workers at once and silently; the error is reported by this process.
     pool = ProcessPoolExecutor(
-        workers,
-        get_context("spawn"),
-        initializer=signal.signal,
+        workers, get_context("spawn"), initializer=signal.signal,
         initargs=(signal.SIGINT, signal.SIG_DFL),
-    )
+    )  # fmt: skip
     try:
         work = {
             pool.submit(_judged_by_name, one.name, thorough=thorough): one.name for one in specimens

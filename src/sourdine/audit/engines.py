@@ -59,13 +59,10 @@ _DAY, _MICROS = dt.date(2024, 2, 29), dt.datetime(1999, 1, 1, 0, 0, 0, 5)  # noq
 NAME = "a \"select\" 'x' column"
 """A column's name that must be quoted."""
 GRIDS = (
-    Grid(0, 10, step=1),
-    Grid(-5, 5, step=0.1),
-    Grid(2**53 - 4, 2**53 + 4, step=1),
-    Grid(-(2**63), 2**64, step=2**20),
-    Octaves(-5, None, bits=4),
+    Grid(0, 10, step=1), Grid(-5, 5, step=0.1), Grid(2**53 - 4, 2**53 + 4, step=1),
+    Grid(-(2**63), 2**64, step=2**20), Octaves(-5, None, bits=4),
     Octaves(step=Fraction(1, 4), bits=5, centre=2.5),
-)
+)  # fmt: skip
 NUMERIC = ("float", "whole", "unsigned", "small", "text", "decimal")
 
 

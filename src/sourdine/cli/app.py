@@ -301,14 +301,12 @@ ABOUT = option(
 )
 
 app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
+    no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
     help="Differentially private statistics, each with its privacy cost and a confidence interval.",
     epilog="Examples:\n\n$ sourdine demo\n\n"
     "$ sourdine plan mean --bounds 0 120 --n 5000 --error 1\n\n"
     "$ sourdine mean people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
-)
+)  # fmt: skip
 plan = typer.Typer(
     no_args_is_help=True,
     help="Compute the cost or the error of a statistic in advance. Spends nothing, reads no data.",

@@ -39,11 +39,9 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
         return
     names = " and ".join(path.name for path in paths if path)
     raise ParameterError(
-        "column",
-        "be omitted unless the file is a .csv or .parquet file",
-        f"{column} for {names or 'no file'}",
-        column=LEFT_OUT,
-    )
+        "column", "be omitted unless the file is a .csv or .parquet file",
+        f"{column} for {names or 'no file'}", column=LEFT_OUT,
+    )  # fmt: skip
 
 
 def one_column(
@@ -74,11 +72,9 @@ def one_column(
     if len(frame.columns) > 1 or (column is not None and not lone):
         where = f"the first line of {path.name}" if named_there else path.name
         raise ParameterError(
-            "column",
-            f"be a column that {where} names",
-            str(column or ""),
+            "column", f"be a column that {where} names", str(column or ""),
             listed_columns(frame, column),
-        )
+        )  # fmt: skip
     return frame
 
 
@@ -88,18 +84,14 @@ def _require_header(names: list[str], file: str) -> None:
 
     if not any(names):
         raise ParameterError(
-            file,
-            "begin with a header line of column names",
-            "an empty file",
+            file, "begin with a header line of column names", "an empty file",
             "Write a header, such as y, and a row for each value.",
-        )
+        )  # fmt: skip
     if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
         raise ParameterError(
-            file,
-            "begin with a header line of column names",
-            "values",
+            file, "begin with a header line of column names", "values",
             "Add a header, such as y; or use a .txt file with one value per line and no header.",
-        )
+        )  # fmt: skip
 
 
 # ---- What the commands of ``sourdine guard`` have in common --------------------------------------
@@ -300,19 +292,13 @@ def _for_a_person() -> bool:
 def _known(opened: GuardedHoldout) -> dict[str, Any]:
     ledger, spent = opened.ledger, opened.ledger.spent
     return {
-        "name": ledger.name,
-        "labels": opened.n,
-        "kind": opened.kind,
-        "whole": opened.whole,
-        "loss": opened.loss,
-        "confidence": float(1 - ledger.beta),
+        "name": ledger.name, "labels": opened.n, "kind": opened.kind, "whole": opened.whole,
+        "loss": opened.loss, "confidence": float(1 - ledger.beta),
         "dependence": ledger.dependence.facts(),
-        "error": None if ledger.error is None else float(ledger.error),
-        "answers": spent.answers,
-        "bits": _figure(spent.bits),
-        "growth": [asdict(grown) for grown in opened.growth],
+        "error": None if ledger.error is None else float(ledger.error), "answers": spent.answers,
+        "bits": _figure(spent.bits), "growth": [asdict(grown) for grown in opened.growth],
         **_balance(opened),
-    }
+    }  # fmt: skip
 
 
 def _balance(opened: GuardedHoldout) -> dict[str, Any]:
@@ -574,17 +560,13 @@ def init(
     old = None if baseline is None else one_column(baseline, column, lone=True, read=read)
     try:
         made = GuardedHoldout.create(
-            out,
-            one_column(labels, column, read=read),
-            loss=loss,
+            out, one_column(labels, column, read=read), loss=loss,
             scale=read_number(scale, "scale"),
-            classes=None if classes is None else kinds.KEYS.parse(classes),
-            baseline=old,
+            classes=None if classes is None else kinds.KEYS.parse(classes), baseline=old,
             confidence=read_number(confidence, "confidence"),
-            dependence=read_dependence(blocks, markov),
-            error=read_number(error, "error"),
+            dependence=read_dependence(blocks, markov), error=read_number(error, "error"),
             name=name,
-        )
+        )  # fmt: skip
     except SourdineError as refusal:
         raise refusal.renamed(path="out") from None
     say_status(made, as_json=json)

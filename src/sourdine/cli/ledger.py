@@ -88,29 +88,20 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
 def _facts(ledger: FileLedger, history: list[Charge]) -> dict[str, Any]:
     terms, account = ledger.terms, ledger.account
     return {
-        "total": _numbers(terms.total),
-        "remaining": _numbers(account.remaining),
-        "account": terms.account,
-        "unit": terms.unit,
-        "rows": terms.rows,
-        "name": terms.name,
+        "total": _numbers(terms.total), "remaining": _numbers(account.remaining),
+        "account": terms.account, "unit": terms.unit, "rows": terms.rows, "name": terms.name,
         "charges": [_charge(charge) for charge in history],
-    }
+    }  # fmt: skip
 
 
 def _charge(charge: Charge) -> dict[str, Any]:
     facts = {
-        "number": charge.number,
-        "when": charge.when,
-        "what": charge.what,
-        "cost": _numbers(charge.cost),
-        "spent": _numbers(charge.spent),
-        "share": float(charge.share),
-        "parts": [part.to_dict() for part in charge.parts],
-        "mechanism": charge.mechanism,
-        "question": json.loads(charge.parameters),
+        "number": charge.number, "when": charge.when, "what": charge.what,
+        "cost": _numbers(charge.cost), "spent": _numbers(charge.spent),
+        "share": float(charge.share), "parts": [part.to_dict() for part in charge.parts],
+        "mechanism": charge.mechanism, "question": json.loads(charge.parameters),
         "answer": None if charge.answer is None else json.loads(charge.answer),
-    }
+    }  # fmt: skip
     return facts if charge.price is None else {**facts, "price": str(charge.price)}
 
 
@@ -182,12 +173,9 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
 def _save(text: str, out: Path, *, overwrite: bool) -> None:
     if out.exists() and not overwrite:
         raise ExistingFileError(
-            "out",
-            "be a new file",
-            str(out),
-            "Choose another path, or use {overwrite}.",
+            "out", "be a new file", str(out), "Choose another path, or use {overwrite}.",
             overwrite=True,
-        )
+        )  # fmt: skip
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:

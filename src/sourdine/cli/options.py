@@ -84,13 +84,9 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
     if engine is None and not file.startswith(TABLE):
         if master is not None:
             raise ParameterError(
-                "master",
-                "be omitted without {engine}",
-                given(master),
-                "Omit {master}, or use {engine}.",
-                master=LEFT_OUT,
-                engine=SPARK,
-            )
+                "master", "be omitted without {engine}", given(master),
+                "Omit {master}, or use {engine}.", master=LEFT_OUT, engine=SPARK,
+            )  # fmt: skip
         return False
     return True
 
@@ -220,11 +216,9 @@ ENGINE = _text(
     panel=DATA,
 )
 MASTER = _text(
-    "master",
-    "URL",
-    "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
+    "master", "URL", "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
     panel=DATA,
-)
+)  # fmt: skip
 LEDGER = _text(
     "ledger",
     "PATH",
@@ -243,19 +237,15 @@ TOTAL = _text(
     "total_epsilon", "NUMBER", "The total epsilon of a new ledger.", "--total", panel=PRIVACY
 )
 TOTAL_DELTA = _text(
-    "total_delta",
-    "NUMBER",
+    "total_delta", "NUMBER",
     "The total delta of a new ledger. Defaults to 0; a positive delta allows far more releases.",
-    "--total-delta",
-    panel=PRIVACY,
-)
+    "--total-delta", panel=PRIVACY,
+)  # fmt: skip
 TOTAL_RHO = _text(
-    "total_rho",
-    "NUMBER",
+    "total_rho", "NUMBER",
     "Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
-    "--total-rho",
-    panel=PRIVACY,
-)
+    "--total-rho", panel=PRIVACY,
+)  # fmt: skip
 RESERVE = _text(
     "reserve",
     "NUMBER",
@@ -264,11 +254,9 @@ RESERVE = _text(
     panel=PRIVACY,
 )
 NAME = _text(
-    "name",
-    "NAME",
-    "The name of the data in the ledger. Defaults to the name of the file.",
+    "name", "NAME", "The name of the data in the ledger. Defaults to the name of the file.",
     panel=PRIVACY,
-)
+)  # fmt: skip
 NO_KEEP = Option(
     "no_keep",
     bool,
@@ -285,11 +273,9 @@ COLUMN = _text(
     "column", "NAME", "The column. Not needed if there is only one.", "--column", "-c", panel=DATA
 )
 UNIT = _text(
-    "unit",
-    "NAME",
-    "The column that identifies a person, to see how many rows people have.",
+    "unit", "NAME", "The column that identifies a person, to see how many rows people have.",
     panel=DATA,
-)
+)  # fmt: skip
 BOUNDS = Option(
     "bounds",
     tuple[str, str] | None,
@@ -312,24 +298,19 @@ SCHEMA = Option(
     inspect.Parameter.empty,
 )
 SCHEMA_CARRIED = _text(
-    "schema",
-    "PATH",
-    "The schema used to sanitise the file. Only needed if the file does not carry it.",
-    "--schema",
-    "-s",
-    panel=PRIVACY,
-)
+    "schema", "PATH",
+    "The schema used to sanitise the file. Only needed if the file does not carry it.", "--schema",
+    "-s", panel=PRIVACY,
+)  # fmt: skip
 UNMARKED = _flag(
     "unmarked",
     "Accept a file that carries no schema, or that changed after it was sanitised.",
     panel=DATA,
 )
 OUT = Option(
-    "out",
-    str,
-    option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
+    "out", str, option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
     inspect.Parameter.empty,
-)
+)  # fmt: skip
 NEW_SCHEMA = _text(
     "out", "PATH", "The schema to write. Printed by default.", "--out", "-o", panel=OUTPUT
 )
@@ -337,11 +318,9 @@ DROP = _text(
     "drop", "A,B,...", "Columns to drop. All other columns must be in the schema.", panel=DATA
 )
 WHERE = _text(
-    "where",
-    "CONDITION",
-    "Treat everything about records as missing for which a condition is not true.",
-    panel=DATA,
-)
+    "where", "CONDITION",
+    "Treat everything about records as missing for which a condition is not true.", panel=DATA,
+)  # fmt: skip
 PAIR = Option(
     "pair",
     list[str] | None,
@@ -607,11 +586,9 @@ class ShellCommand(TyperCommand):
         for name in typed:
             if typed.count(name) > 1:
                 raise ParameterError(
-                    str(name),
-                    "be given once",
-                    f"{typed.count(name)} times",
+                    str(name), "be given once", f"{typed.count(name)} times",
                     f"Use {{{name}}} once.",
-                )
+                )  # fmt: skip
 
     def _worded(self, error: SourdineError) -> SourdineError:
         error.wording = ShellWording(self.params)

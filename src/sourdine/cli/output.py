@@ -241,11 +241,9 @@ def _saved(file: Path) -> tuple[Any, str | None]:
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise ParameterError(
-        "file",
-        f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
-        str(file),
-        "Save one with sourdine mean ... --json > release.json.",
-    )
+        "file", f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
+        str(file), "Save one with sourdine mean ... --json > release.json.",
+    )  # fmt: skip
 
 
 def _release(facts: Mapping[str, Any]) -> Any:

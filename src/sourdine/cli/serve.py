@@ -129,20 +129,12 @@ def _add_data(
     from sourdine.server.sources import anchored
 
     said = Registering(
-        name=name,
-        source=anchored(source),
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        relation=relation,
-        unit=unit,
-        rows=max(whole(rows, "rows", 1), 1),
+        name=name, source=anchored(source), epsilon=epsilon, delta=delta, rho=rho,
+        relation=relation, unit=unit, rows=max(whole(rows, "rows", 1), 1),
         n=None if n is None else max(whole(n, "n", 5000), 1),
         columns={} if columns is None else _facts(columns),
-        read={} if read is None else read.to_dict(),
-        title=title,
-        description=description,
-    )
+        read={} if read is None else read.to_dict(), title=title, description=description,
+    )  # fmt: skip
     with _opened(store) as kept:
         found = kept.datasets.add(registered(said))
     say(f"Added {found.name}: {found.terms.told()}. ")
@@ -156,11 +148,9 @@ def _facts(path: Path) -> dict[str, Any]:
         raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise ParameterError(
-            "columns",
-            "be a valid TOML file",
-            str(path),
+            "columns", "be a valid TOML file", str(path),
             "Write a table for each column, such as [age] with bounds and step.",
-        ) from None
+        ) from None  # fmt: skip
 
 
 def _add_person(
@@ -360,18 +350,11 @@ def _add_guard(
     from sourdine.server.store.store import ServerStore
 
     said = RegisteringGuard(
-        name=name,
-        source=anchored(source),
-        column=column,
-        error=error,
-        loss=one_of(loss, "loss", "zero-one", "absolute"),
-        scale=scale,
-        confidence=confidence,
-        step=step,
-        blocks=None if blocks is None else max(whole(blocks, "blocks", 10), 1),
-        markov=markov,
-        text=text,
-    )
+        name=name, source=anchored(source), column=column, error=error,
+        loss=one_of(loss, "loss", "zero-one", "absolute"), scale=scale, confidence=confidence,
+        step=step, blocks=None if blocks is None else max(whole(blocks, "blocks", 10), 1),
+        markov=markov, text=text,
+    )  # fmt: skip
     with closing(ServerStore.open(store)) as kept:
         made = kept.guards.add(*registered_guard(said))
         n = kept.guards.look(made.name, lambda board: board.guard.n)
@@ -449,15 +432,9 @@ def _serve(
         return
     try:
         _run(
-            store,
-            host=host,
-            port=port,
-            workers=workers,
-            tick=tick,
-            witness=witness,
-            folder=folder,
+            store, host=host, port=port, workers=workers, tick=tick, witness=witness, folder=folder,
             behind_proxy=behind_proxy,
-        )
+        )  # fmt: skip
     except SourdineError as error:
         error.wording = ShellWording(ctx.command.params)
         raise
@@ -488,12 +465,9 @@ def _run(
         raise ParameterError("tick", "be from 0 to 60", tick, tick=0.25)
     if store is None and host not in LOOPBACK:
         raise ParameterError(
-            "host",
-            "be this machine for a demo, whose passwords are printed",
-            host,
-            "Omit {host}, or use {store}.",
-            store="sqlite:///sourdine.db",
-        )
+            "host", "be this machine for a demo, whose passwords are printed", host,
+            "Omit {host}, or use {store}.", store="sqlite:///sourdine.db",
+        )  # fmt: skip
     with TemporaryDirectory(prefix="sourdine-") as place:
         address = store
         if address is None:
@@ -504,12 +478,10 @@ def _run(
         elif host not in LOOPBACK and not behind_proxy:
             say("This is not encrypted: put a proxy with TLS in front, and type --behind-proxy.")
         settings = ServerSettings(
-            store=address,
-            tick=seconds,
-            witness=None if witness is None else str(witness.absolute()),
-            behind_proxy=behind_proxy,
+            store=address, tick=seconds,
+            witness=None if witness is None else str(witness.absolute()), behind_proxy=behind_proxy,
             folder=None if folder is None else str(folder.absolute()),
-        )
+        )  # fmt: skip
 
         def ready(url: str) -> None:
             if store is None:

@@ -162,12 +162,9 @@ def _require_a_ledger(own: dict[str, Any]) -> None:
     for name, value in own.items():
         if value is not None:
             raise ParameterError(
-                name,
-                "be omitted without {ledger}",
-                given(value),
-                f"Omit {{{name}}}, or name a ledger.",
-                **{name: LEFT_OUT},
-            )
+                name, "be omitted without {ledger}", given(value),
+                f"Omit {{{name}}}, or name a ledger.", **{name: LEFT_OUT},
+            )  # fmt: skip
 
 
 def _session(
@@ -187,13 +184,11 @@ def _session(
     if not Path(ledger).exists():
         if terms["total_epsilon"] is None and terms["total_rho"] is None:
             raise ParameterError(
-                "total_epsilon",
-                "be given for a new ledger",
-                f"none for {ledger}",
+                "total_epsilon", "be given for a new ledger", f"none for {ledger}",
                 "Use the epsilon that all releases of these data may cost together, such as "
                 "{total_epsilon}.",
                 total_epsilon=3,
-            )
+            )  # fmt: skip
         shared = {name: terms[name] for name in SHARED}
         asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
         frame = Frame(data, read=terms["read"])
@@ -251,12 +246,9 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
 def _existing(where: str) -> StoredLedger:
     if not is_address(where) and not Path(where).exists():
         raise MissingFileError(
-            "ledger",
-            "exist",
-            str(where),
-            "Omit {ledger}, or use the path of an existing ledger.",
+            "ledger", "exist", str(where), "Omit {ledger}, or use the path of an existing ledger.",
             ledger=LEFT_OUT,
-        )
+        )  # fmt: skip
     return opened_ledger(where, None)
 
 
@@ -269,10 +261,8 @@ def _within(cls: type[Statistic], asked: dict[str, Any], ledger: StoredLedger) -
     left = ledger.account.remaining
     planner = Planner(
         remaining=left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon(),
-        relation=terms.total.relation,
-        unit=terms.unit,
-        rows=terms.rows,
-    )
+        relation=terms.total.relation, unit=terms.unit, rows=terms.rows,
+    )  # fmt: skip
     planned: Plan = getattr(planner, cls.kind)(**asked)
     return evolve(planned, remaining=None, room=None)  # what is left is said of the ledger
 
@@ -282,13 +272,9 @@ def _terms(own: Terms, said: dict[str, Any]) -> Terms:
     relation = converters.relation(said.get("relation", own.total.relation))
     total, decides = read_budget(*own.numbers, None, relation)
     return replace(
-        own,
-        total=total,
-        filter=decides,
-        unit=converters.unit(said.get("unit", own.unit)),
-        rows=converters.rows(spelled(said.get("rows", own.rows))),
-        open_account=True,
-    )
+        own, total=total, filter=decides, unit=converters.unit(said.get("unit", own.unit)),
+        rows=converters.rows(spelled(said.get("rows", own.rows))), open_account=True,
+    )  # fmt: skip
 
 
 def _facts_plan(could: Admission) -> dict[str, Any]:

@@ -209,11 +209,9 @@ def _demo(
     from sourdine.survey.demo import demo
 
     found = demo(
-        n=whole(n, "n", 500),
-        seconds=float(read_number(seconds, "seconds", example=120)),
-        port=read_port(port),
-        say=say,
-    )
+        n=whole(n, "n", 500), seconds=float(read_number(seconds, "seconds", example=120)),
+        port=read_port(port), say=say,
+    )  # fmt: skip
     print_sheet(Terminal(), found.sheet())
 
 
@@ -340,12 +338,9 @@ def _read(path: Path) -> Survey:
 def _write(path: Path, content: bytes, name: str, *, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise ExistingFileError(
-            name,
-            "be a new file",
-            str(path),
-            "Choose another name, or use {overwrite}.",
+            name, "be a new file", str(path), "Choose another name, or use {overwrite}.",
             overwrite=True,
-        )
+        )  # fmt: skip
     try:
         path.write_bytes(content)
     except OSError as error:

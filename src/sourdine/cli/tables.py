@@ -175,11 +175,9 @@ def report_with_memory(
         raise ParameterError("memory", "name the respondent's file", memory="memory.json")
     if len(people) > 1:
         raise ParameterError(
-            "memory",
-            "belong to one respondent",
-            f"{len(people)} people",
+            "memory", "belong to one respondent", f"{len(people)} people",
             "Answer for each respondent separately.",
-        )
+        )  # fmt: skip
     device = schema.respondent(_kept(Path(path)))
     line = device.answer(people[0], round=number)
     _keep(Path(path), device.to_json())
@@ -217,12 +215,9 @@ def _keep(path: Path, text: str) -> None:
 
 def _no_rounds(name: str) -> ParameterError:
     return ParameterError(
-        name,
-        "be omitted, as the schema has one round",
-        "",
-        f"Omit {{{name}}}, or set rounds = 52 in the schema.",
-        **{name: LEFT_OUT},
-    )
+        name, "be omitted, as the schema has one round", "",
+        f"Omit {{{name}}}, or set rounds = 52 in the schema.", **{name: LEFT_OUT},
+    )  # fmt: skip
 
 
 # ---- ``sourdine report`` and ``collect``: one person's report, and what many of them say together
@@ -339,11 +334,9 @@ def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
         if name not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                "answer",
-                "name questions of the schema",
-                repr(name),
+                "answer", "name questions of the schema", repr(name),
                 f"The questions are: {listed}.",
-            )
+            )  # fmt: skip
     row = {
         name: _cell(name, column, answers.get(name), whose)
         for name, column in schema.columns.items()
@@ -362,11 +355,9 @@ def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:
         answer = column.separator.join(map(str, answer))
     if not isinstance(answer, (str, int, float, bool)) or not is_readable(column, answer):
         raise ParameterError(
-            f"the answer to {name!r}{whose}",
-            f"be {wanted(column)}",
-            "",
+            f"the answer to {name!r}{whose}", f"be {wanted(column)}", "",
             "Correct it, or omit it if there is none.",
-        )
+        )  # fmt: skip
     return answer
 
 
@@ -381,11 +372,9 @@ def collect(given: dict[str, Any]) -> None:
         total = _begun(schema, kept, pairs)
     if not files and total.receipt.received == 0:
         raise ParameterError(
-            "files",
-            "name files of reports",
-            "",
+            "files", "name files of reports", "",
             "Name a file of reports, or use - for standard input.",
-        )
+        )  # fmt: skip
     _check(files)
     for file in files:
         total = _added(total, schema, file)
@@ -394,11 +383,9 @@ def collect(given: dict[str, Any]) -> None:
     _tell(total, kept if files else None)
     if total.receipt.accepted == 0:
         raise ParameterError(
-            "files",
-            "hold reports of this schema",
-            f"none among {total.receipt.received} lines",
+            "files", "hold reports of this schema", f"none among {total.receipt.received} lines",
             "Use the output of sourdine report under the same schema.",
-        )
+        )  # fmt: skip
     found = total.estimate()
     with printing():
         if as_json:
@@ -421,13 +408,11 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
         raise error.renamed(path="aggregate") from None
     if pairs and list(total.pairs) != pairs:
         raise ParameterError(
-            "pair",
-            "be the pairs that the aggregate was created with",
-            f"{len(pairs)} other pairs",
+            "pair", "be the pairs that the aggregate was created with", f"{len(pairs)} other pairs",
             "Omit {pair}, or create a new aggregate: pairs that were not counted together "
             "are lost.",
             pair=LEFT_OUT,
-        )
+        )  # fmt: skip
     return total
 
 

@@ -59,23 +59,19 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
         number = any(_is_number(part) for part in typed)
         got = "a date and a number" if number else "a date and another value"
         raise ParameterError(
-            parameter,
-            "be all dates or all numbers",
-            got,
+            parameter, "be all dates or all numbers", got,
             f"Use {{{parameter}}}; dates are written as in ISO 8601, or in the declared "
             "date format.",
             **{parameter: example},
-        )
+        )  # fmt: skip
     timed = any(isinstance(date, dt.datetime) for date in there)
     found = tuple(_at_midnight(date) for date in there) if timed else tuple(there)
     if any(a >= b for a, b in pairwise(found)):
         raise ParameterError(
-            parameter,
-            "be dates in order",
+            parameter, "be dates in order",
             " and ".join(map(written, found)) if len(found) == 2 else f"{len(found)} that are not",
-            f"Use the earlier date first, such as {{{parameter}}}.",
-            **{parameter: example},
-        )
+            f"Use the earlier date first, such as {{{parameter}}}.", **{parameter: example},
+        )  # fmt: skip
     return found
 
 
@@ -91,12 +87,9 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
-            parameter,
-            "be a number, or for dates a duration in days, h, min, s, ms or us",
-            given(x),
-            f"Use {{{parameter}}}.",
-            **{parameter: 1},
-        )
+            parameter, "be a number, or for dates a duration in days, h, min, s, ms or us",
+            given(x), f"Use {{{parameter}}}.", **{parameter: 1},
+        )  # fmt: skip
     if lasting is not None and lasting <= dt.timedelta(0):
         raise ParameterError(parameter, "be above 0", **{parameter: "1 day"})
     return lasting
@@ -184,12 +177,9 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     chance = rational(x, name, example=example)
     if not 0 < chance <= 1 - Fraction(1, 10**12):
         raise ParameterError(
-            name,
-            "be above 0 and below 1",
-            given(x),
-            f"Use a probability, such as {{{name}}}.",
+            name, "be above 0 and below 1", given(x), f"Use a probability, such as {{{name}}}.",
             **{name: example},
-        )
+        )  # fmt: skip
     return chance
 
 
@@ -206,11 +196,9 @@ def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
     pairs = dict(x).items() if isinstance(x, (Mapping, tuple)) else ()
     if not pairs or not all(isinstance(part, str) and part for pair in pairs for part in pair):
         raise ParameterTypeError(
-            "lookup",
-            "map the path of each public table to a column",
-            given(x),
+            "lookup", "map the path of each public table to a column", given(x),
             "Name the file of a table, and the column that it shares with the data.",
-        )
+        )  # fmt: skip
     return tuple(pairs)
 
 
@@ -279,12 +267,9 @@ def name(x: object, parameter: str, example: str) -> str | None:
     if x is None or (isinstance(x, str) and x):
         return x
     raise ParameterTypeError(
-        parameter,
-        "be a column name",
-        given(x),
-        f"Use a column name, such as {{{parameter}}}.",
+        parameter, "be a column name", given(x), f"Use a column name, such as {{{parameter}}}.",
         **{parameter: example},
-    )
+    )  # fmt: skip
 
 
 def column(x: str | None) -> str | None:
@@ -312,11 +297,9 @@ def per_person(x: str | None) -> str | None:
         return " ".join(words).rstrip()
     if words[:1] == ["last"]:
         raise ParameterError(
-            "per_person",
-            "name the column by which rows are last",
-            given(x),
+            "per_person", "name the column by which rows are last", given(x),
             per_person="last by date",
-        )
+        )  # fmt: skip
     return one_of(x, "per_person", "sum", "mean", "min", "max", "count", "last by date")
 
 
@@ -345,12 +328,9 @@ def listed_or_unknown(x: object, parameter: str, example: list[Any]) -> Any:
     """Return a non-empty list, or the word for what cannot be listed."""
     if isinstance(x, str) and x != UNKNOWN and close_matches(x, [UNKNOWN], 1, 0.7):
         raise ParameterError(
-            parameter,
-            f"be {UNKNOWN!r} or a list of several",
-            repr(x),
-            f"Use {{{parameter}}} to find them, or list more than one.",
-            **{parameter: UNKNOWN},
-        )
+            parameter, f"be {UNKNOWN!r} or a list of several", repr(x),
+            f"Use {{{parameter}}} to find them, or list more than one.", **{parameter: UNKNOWN},
+        )  # fmt: skip
     return UNKNOWN if isinstance(x, str) and x == UNKNOWN else listed(x, parameter, example)
 
 
@@ -392,12 +372,9 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
         )
     if lower >= upper:
         raise ParameterError(
-            "bounds",
-            "lower must be below upper",
-            f"({lower}, {upper})",
-            "Use the lower bound first, such as {bounds}.",
-            bounds=(0, 120),
-        )
+            "bounds", "lower must be below upper", f"({lower}, {upper})",
+            "Use the lower bound first, such as {bounds}.", bounds=(0, 120),
+        )  # fmt: skip
     return lower, upper
 
 
@@ -556,19 +533,15 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
     low, high = ends(typed)
     if isinstance(x, timedelta):
         raise ParameterError(
-            "step",
-            "be a number if bounds are found, as the bounds of dates cannot be found",
-            "a duration",
-            step=LEFT_OUT,
-        )
+            "step", "be a number if bounds are found, as the bounds of dates cannot be found",
+            "a duration", step=LEFT_OUT,
+        )  # fmt: skip
     most = COARSEST if low is None or high is None else min(COARSEST, high - low)
     if x is not None and not FINEST <= x <= most:
         raise ParameterError(
-            "step",
-            "be from 2**-100 to 2**40 if bounds are found, and within their range",
-            f"{float(x):g}",
-            step=LEFT_OUT,
-        )
+            "step", "be from 2**-100 to 2**40 if bounds are found, and within their range",
+            f"{float(x):g}", step=LEFT_OUT,
+        )  # fmt: skip
 
 
 # ---- Columns and keys of groups ------------------------------------------------------------------
@@ -602,11 +575,9 @@ def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
     columns = tuple(str(name(part, "by", "region") or "") for part in x)
     if not all(columns) or len(set(columns)) < len(columns):
         raise ParameterError(
-            "by",
-            "be distinct column names",
-            "" if not columns else "a duplicate or another value",
+            "by", "be distinct column names", "" if not columns else "a duplicate or another value",
             by=["sex", "region"],
-        )
+        )  # fmt: skip
     if not columns:
         raise ParameterError("by", "name a column", by="region")
     return columns[0] if len(columns) == 1 else columns
@@ -658,21 +629,15 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
         )
     if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
         raise ParameterError(
-            "keys",
-            f"hold a value for each of the {len(names)} columns",
-            "",
-            "Use {keys} for all combinations.",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+            "keys", f"hold a value for each of the {len(names)} columns", "",
+            "Use {keys} for all combinations.", keys=dict.fromkeys(names, KEYS_EXAMPLE),
+        )  # fmt: skip
     texts = [tuple(map(read_text, key)) for key in keys]
     if len(set(texts)) < len(texts) or any(None in text for text in texts):
         raise ParameterError(
-            "keys",
-            "hold distinct combinations of strings, numbers or dates",
-            "",
-            "Use {keys} for all combinations.",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+            "keys", "hold distinct combinations of strings, numbers or dates", "",
+            "Use {keys} for all combinations.", keys=dict.fromkeys(names, KEYS_EXAMPLE),
+        )  # fmt: skip
     return tuple(keys)
 
 
@@ -687,12 +652,9 @@ def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tupl
         )
     if np.prod([float(len(values[column])) for column in names]) > MOST:
         raise ParameterError(
-            "keys",
-            f"be at most {MOST} combinations",
-            "",
-            "List the possible ones, or use {keys}.",
+            "keys", f"be at most {MOST} combinations", "", "List the possible ones, or use {keys}.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+        )  # fmt: skip
     every = tuple(product(*(values[column] for column in names)))
     return tuple(key[0] for key in every) if len(names) == 1 else every
 

@@ -230,11 +230,9 @@ _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
 PROBABILITY_OR_NONE = Kind(
-    metavar="PROBABILITY",
-    schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
-    parse=lambda x: None if _is_none(x) else spelled(x),
-    nullable=True,
-)
+    metavar="PROBABILITY", schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
+    parse=lambda x: None if _is_none(x) else spelled(x), nullable=True,
+)  # fmt: skip
 DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)
@@ -272,11 +270,9 @@ BOUNDS = Kind(
     words=2,
 )
 FROM_0 = Kind(
-    metavar="0 UPPER",
-    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
-    parse=_pair,
-    words=2,
-)
+    metavar="0 UPPER", schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    parse=_pair, words=2,
+)  # fmt: skip
 NAMED_ORDERS = {
     "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
     "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),

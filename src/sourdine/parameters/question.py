@@ -132,14 +132,12 @@ class Question(Estimator):
     def schema(cls) -> dict[str, Any]:
         own = {p.name: p.schema() for p in parameters(cls)}
         return {
-            "title": cls.kind,
-            "description": cls.text,
-            "type": "object",
+            "title": cls.kind, "description": cls.text, "type": "object",
             "properties": {"statistic": {"const": cls.kind}, **own},
             "required": ["statistic", *cls.required],
             "oneOf": [{"required": ["epsilon"]}, {"required": ["error"]}],
             "additionalProperties": False,
-        }
+        }  # fmt: skip
 
 
 SYNONYMS = {
@@ -287,21 +285,14 @@ def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
         raise ParameterTypeError("epsilon", must, epsilon=1)
     if "epsilon" not in said and "error" not in said:
         raise ParameterTypeError(
-            "epsilon",
-            f"{cls.kind}() missing a required argument: 'epsilon' or 'error'.",
-            "",
-            "Use {epsilon}, or {error} with the largest acceptable error.",
-            epsilon=1,
-        )
+            "epsilon", f"{cls.kind}() missing a required argument: 'epsilon' or 'error'.", "",
+            "Use {epsilon}, or {error} with the largest acceptable error.", epsilon=1,
+        )  # fmt: skip
     if "epsilon" in said and "error" in said:
         raise ParameterError(
-            "epsilon",
-            "not be combined with {error}",
-            "",
-            "Use {epsilon} and omit {error}.",
-            error=LEFT_OUT,
-            epsilon=spelled(said["epsilon"]),
-        )
+            "epsilon", "not be combined with {error}", "", "Use {epsilon} and omit {error}.",
+            error=LEFT_OUT, epsilon=spelled(said["epsilon"]),
+        )  # fmt: skip
     return _read(cls, said)
 
 
@@ -335,12 +326,9 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
                 "quantiles and cdf take weights."
             )
         raise ParameterTypeError(
-            name,
-            f"{cls.kind}() got an unexpected keyword argument {name!r}.",
-            "",
-            meant,
+            name, f"{cls.kind}() got an unexpected keyword argument {name!r}.", "", meant,
             **{name: LEFT_OUT},
-        )
+        )  # fmt: skip
 
 
 def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:

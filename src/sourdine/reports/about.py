@@ -84,20 +84,15 @@ def _is_number(value: object) -> bool:
 KINDS: dict[str, Callable[[object], bool]] = {
     "text": lambda x: isinstance(x, str),
     "texts": lambda x: isinstance(x, list) and bool(x) and all(isinstance(t, str) for t in x),
-    "day": _is_day,
-    "whole number": lambda x: isinstance(x, int) and not isinstance(x, bool),
-    "number": _is_number,
-    "number or text": lambda x: isinstance(x, str) or _is_number(x),
+    "day": _is_day, "whole number": lambda x: isinstance(x, int) and not isinstance(x, bool),
+    "number": _is_number, "number or text": lambda x: isinstance(x, str) or _is_number(x),
     "anything": lambda _: True,
-}
+}  # fmt: skip
 WORDS = {
-    "text": "a text",
-    "texts": "a list of texts, at least one",
-    "day": "a text of year-month-day, such as '2026-01-31'",
-    "whole number": "a whole number",
-    "number": "a number",
-    "number or text": "a number or a text",
-}
+    "text": "a text", "texts": "a list of texts, at least one",
+    "day": "a text of year-month-day, such as '2026-01-31'", "whole number": "a whole number",
+    "number": "a number", "number or text": "a number or a text",
+}  # fmt: skip
 
 
 def _second(*among: str) -> Field:
@@ -353,11 +348,9 @@ class About:
             return about or cls()
         if not isinstance(about, (Mapping, str, bytes, os.PathLike)):
             raise ParameterTypeError(
-                "about",
-                "be a dict of names and strings, or the path of a TOML file",
-                given(about),
+                "about", "be a dict of names and strings, or the path of a TOML file", given(about),
                 about={"purpose": "Planning"},
-            )
+            )  # fmt: skip
         facts = about if isinstance(about, Mapping) else _file(about)
         known = {field.name for field in fields(cls)}
         return cls(**{_known(name, known): _read(name, value) for name, value in facts.items()})
@@ -371,11 +364,9 @@ class About:
 
 LISTS = ("curators", "authors")
 CHOICES = {
-    "data_source": ("Static", "Dynamic"),
-    "release_type": ("One release", "Many releases"),
-    "access_type": ("Interactive", "Non-interactive"),
-    "sector": SECTORS,
-}
+    "data_source": ("Static", "Dynamic"), "release_type": ("One release", "Many releases"),
+    "access_type": ("Interactive", "Non-interactive"), "sector": SECTORS,
+}  # fmt: skip
 
 
 def _known(name: str, known: set[str]) -> str:
@@ -423,8 +414,6 @@ def _file(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         reason = "not TOML"
     raise ParameterError(
-        "about",
-        "be a TOML file of names and strings",
-        f"{os.fsdecode(path)} ({reason})",
+        "about", "be a TOML file of names and strings", f"{os.fsdecode(path)} ({reason})",
         "Write lines such as purpose = 'Planning'.",
-    )
+    )  # fmt: skip

@@ -96,14 +96,11 @@ def _basic(report: FiledReport) -> dict[str, Any]:
     first = report.charges[0].when if report.charges else report.when
     return {
         "name": about.title or _plain(report.title),
-        "data_curators": list(about.curators) or [UNSAID],
-        "intended_use": about.purpose or UNSAID,
-        "data_product_type": "Summary statistics",
-        "data_product_region": about.region or UNSAID,
+        "data_curators": list(about.curators) or [UNSAID], "intended_use": about.purpose or UNSAID,
+        "data_product_type": "Summary statistics", "data_product_region": about.region or UNSAID,
         "description": about.description or UNSAID,
-        "publication_date": about.published or first[:10],
-        "data_product_sector": about.sector,
-    }
+        "publication_date": about.published or first[:10], "data_product_sector": about.sector,
+    }  # fmt: skip
 
 
 def _loss(report: FiledReport) -> dict[str, Any]:

@@ -249,12 +249,9 @@ class FiledReport:
         """Return the report of a ledger as it is now."""
         path = getattr(ledger, "path", None)
         return cls(
-            terms=ledger.terms,
-            charges=tuple(ledger.history),
-            about=about,
-            ledger=path and path.name,
-            identity=ledger.identity,
-        )
+            terms=ledger.terms, charges=tuple(ledger.history), about=about,
+            ledger=path and path.name, identity=ledger.identity,
+        )  # fmt: skip
 
     @cached_property
     def filed(self) -> tuple[FiledRelease, ...]:
@@ -307,20 +304,15 @@ class FiledReport:
         """Return everything as what JSON knows."""
         terms, about = self.terms, self.about
         return {
-            "report": "sourdine",
-            "version": __version__,
-            "made": self.when,
+            "report": "sourdine", "version": __version__, "made": self.when,
             "about": {name: getattr(about, name) or None for name in about.__slots__},
-            "ledger": {"name": self.ledger, "identity": self.identity},
-            "data": terms.name,
+            "ledger": {"name": self.ledger, "identity": self.identity}, "data": terms.name,
             "unit": {"column": terms.unit, "rows": terms.rows, "protected": terms.protected},
-            "total": _total(terms.total),
-            "account": terms.account,
-            "spent": self.spent.to_dict(),
+            "total": _total(terms.total), "account": terms.account, "spent": self.spent.to_dict(),
             "remaining": self.remaining.to_dict(),
             "releases": [_facts(filed) for filed in self.filed],
             "checks": [{"what": c.what, "passed": c.passed, "found": c.found} for c in self.checks],
-        }
+        }  # fmt: skip
 
     def to_json(self) -> str:
         return json_text(self.to_dict())
@@ -370,17 +362,11 @@ def ending(path: str | os.PathLike[str]) -> str:
 def _facts(filed: FiledRelease) -> dict[str, Any]:
     charge = filed.charge
     return {
-        "number": charge.number,
-        "when": charge.when,
-        "what": charge.what,
-        "mechanism": charge.mechanism,
-        "version": charge.version,
-        "question": json.loads(charge.parameters),
-        "cost": charge.cost.to_dict(),
-        "spent": charge.spent.to_dict(),
-        "state": filed.state,
-        "answer": _answer(filed),
-    }
+        "number": charge.number, "when": charge.when, "what": charge.what,
+        "mechanism": charge.mechanism, "version": charge.version,
+        "question": json.loads(charge.parameters), "cost": charge.cost.to_dict(),
+        "spent": charge.spent.to_dict(), "state": filed.state, "answer": _answer(filed),
+    }  # fmt: skip
 
 
 def _answer(filed: FiledRelease) -> Any:

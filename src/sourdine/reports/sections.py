@@ -95,15 +95,11 @@ class Section:
 FEWEST, MOST = 2, 60
 """Of how many numbers there is a picture: one alone needs none, thousands fit in a curve only."""
 COLOURS = {
-    "ink": (figures.INK, "#e4e7eb"),
-    "note": (figures.NOTE, "#a3afbb"),
-    "grey": (figures.GREY, "#66727e"),
-    "blue": (figures.BLUE, "#7db4dc"),
-    "red": (figures.RED, "#e58a75"),
-    "pale": (figures.PALE, "#2c4a60"),
-    "soft": (figures.SOFT, "#44759a"),
-    "rule": (figures.RULE, "#333d47"),
-}
+    "ink": (figures.INK, "#e4e7eb"), "note": (figures.NOTE, "#a3afbb"),
+    "grey": (figures.GREY, "#66727e"), "blue": (figures.BLUE, "#7db4dc"),
+    "red": (figures.RED, "#e58a75"), "pale": (figures.PALE, "#2c4a60"),
+    "soft": (figures.SOFT, "#44759a"), "rule": (figures.RULE, "#333d47"),
+}  # fmt: skip
 """The palette by light, and what takes its place in the dark."""
 WIDTH, HALF = 640, 320
 """The pixels of a picture, and of one beside another."""
@@ -558,21 +554,11 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def sections(report: FiledReport, *, pictures: bool) -> list[Section]:
     return [
-        _summary(report),
-        _purpose(report),
-        _parameters(report),
-        _meaning(report),
-        _unit(report),
-        _algorithms(report),
-        _bounds_section(report),
-        released(report, pictures=pictures),
-        _trust(report),
-        _implementation(report),
-        _access(report),
-        _collection(report),
-        _checks(report),
-        _sources(report),
-    ]
+        _summary(report), _purpose(report), _parameters(report), _meaning(report), _unit(report),
+        _algorithms(report), _bounds_section(report), released(report, pictures=pictures),
+        _trust(report), _implementation(report), _access(report), _collection(report),
+        _checks(report), _sources(report),
+    ]  # fmt: skip
 
 
 def _summary(report: FiledReport) -> Section:
@@ -611,16 +597,10 @@ def _summary(report: FiledReport) -> Section:
 def _purpose(report: FiledReport) -> Section:
     named = report.terms.name or "not named"
     names = {
-        "purpose": "Purpose",
-        "description": "What is published",
-        "curators": "Published by",
-        "contact": "Contact",
-        "legal_basis": "Legal basis",
-        "region": "Region",
-        "sector": "Sector",
-        "release_type": "Way of publishing",
-        "published": "First published",
-    }
+        "purpose": "Purpose", "description": "What is published", "curators": "Published by",
+        "contact": "Contact", "legal_basis": "Legal basis", "region": "Region", "sector": "Sector",
+        "release_type": "Way of publishing", "published": "First published",
+    }  # fmt: skip
     facts = _stated(report, names)
     return Section(
         "Purpose and responsibility", [Facts([*facts, ("Data, as the ledger names them", named)])]
@@ -763,12 +743,10 @@ def _access(report: FiledReport) -> Section:
 
 def _collection(report: FiledReport) -> Section:
     stated = {
-        "data": "The data",
-        "collection": "How they were collected",
-        "data_source": "Static or dynamic",
-        "unprotected": "Published without protection",
+        "data": "The data", "collection": "How they were collected",
+        "data_source": "Static or dynamic", "unprotected": "Published without protection",
         "post_processing": "Done to the releases afterwards",
-    }
+    }  # fmt: skip
     return Section("Data collection exposure", [Text(COLLECTED), Facts(_stated(report, stated))])
 
 

@@ -88,11 +88,9 @@ class OneNumber:
         values = self._numbers()
         if len(values) != 1:
             raise ParameterTypeError(
-                "the answer",
-                "An answer of several numbers cannot be converted to one.",
-                f"{len(values)} numbers",
-                "Use .value, or numpy.asarray(answer).",
-            )
+                "the answer", "An answer of several numbers cannot be converted to one.",
+                f"{len(values)} numbers", "Use .value, or numpy.asarray(answer).",
+            )  # fmt: skip
         return values[0]
 
     def _number(self) -> Any:
@@ -190,11 +188,9 @@ class Answer(OneNumber, Displayable):
             if isinstance(error, SourdineError):
                 raise
             raise ParameterError(
-                "the JSON",
-                f"be the output of {cls.__name__}.to_json()",
-                "",
+                "the JSON", f"be the output of {cls.__name__}.to_json()", "",
                 "Pass that text, unchanged.",
-            ) from None
+            ) from None  # fmt: skip
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return labels, values and ends as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``.

@@ -224,11 +224,9 @@ def dots(
     """
     if not columns.bounded:
         raise ParameterTypeError(
-            "plot",
-            "plot() is not available for an answer without intervals.",
-            "",
+            "plot", "plot() is not available for an answer without intervals.", "",
             "Print it instead.",
-        )
+        )  # fmt: skip
     labels = list(columns.labels.values())
     single = columns.by and len(groups_of(columns)) == len(columns.values)
     if single:  # what each number is, is said in the title
@@ -239,13 +237,10 @@ def dots(
     (series,) = series_of(replace(columns, by=()), None, known)
     scale = scale_of(columns.values)
     return Chart(
-        mark="dots",
-        x=ChartAxis(scale="names", names=[printable(str(name)) for name in rows]),
+        mark="dots", x=ChartAxis(scale="names", names=[printable(str(name)) for name in rows]),
         y=ChartAxis(scale=scale, label="days" if scale == "days" else label, from_zero=from_zero),
-        series=[series],
-        texts=columns.texts(),
-        told=told(columns),
-    )
+        series=[series], texts=columns.texts(), told=told(columns),
+    )  # fmt: skip
 
 
 def shares(columns: Columns, people: int, truth: Any = None) -> Chart:

@@ -139,18 +139,12 @@ class Estimator(ABC):
         display = self.display
         own = self._shown_ends(release, "sample") if display.intervals else None
         return Columns(
-            labels=self.labels(release),
-            name=display.head,
-            values=flat(release.value),
-            lower=own and own[0],
-            upper=own and own[1],
+            labels=self.labels(release), name=display.head, values=flat(release.value),
+            lower=own and own[0], upper=own and own[1],
             extra_intervals={of: self._shown_ends(release, of) for of in display.extra_intervals},
-            confidence=display.confidence,
-            even=display.even,
-            most=display.most,
-            further=self.further(release),
-            printed=self.printed_rows(release),
-        )
+            confidence=display.confidence, even=display.even, most=display.most,
+            further=self.further(release), printed=self.printed_rows(release),
+        )  # fmt: skip
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         return None
@@ -163,13 +157,10 @@ class Estimator(ABC):
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
-            "difference",
-            "difference() is only available for a release by group.",
-            "",
-            "Ask with {by} and {keys}, then for the difference of two of them.",
-            by="sex",
+            "difference", "difference() is only available for a release by group.", "",
+            "Ask with {by} and {keys}, then for the difference of two of them.", by="sex",
             keys=["f", "m"],
-        )
+        )  # fmt: skip
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
@@ -302,19 +293,14 @@ class Release(Answer):
         display = self.mechanism.display
         if not display.numeric:
             raise ParameterTypeError(
-                "interval",
-                f"interval() is not available for a {display.head}.",
-                f"a {display.head}",
-                "Use release.mechanism.error(0.05).",
-            )
+                "interval", f"interval() is not available for a {display.head}.",
+                f"a {display.head}", "Use release.mechanism.error(0.05).",
+            )  # fmt: skip
         if of == "population" and not display.populations:
             raise ParameterError(
-                "of",
-                f"be 'sample' for a {display.head}, which depends on the number of records",
-                repr(of),
-                "Use {of}, or ask for a mean or a proportion.",
-                of="sample",
-            )
+                "of", f"be 'sample' for a {display.head}, which depends on the number of records",
+                repr(of), "Use {of}, or ask for a mean or a proportion.", of="sample",
+            )  # fmt: skip
         if assume is not None:
             self._check_normal(assume, of)
         which = of if assume is None else "normal"
@@ -323,21 +309,14 @@ class Release(Answer):
     def _check_normal(self, assume: str, of: str) -> None:
         if assume != "normal" or of != "population":
             raise ParameterError(
-                "assume",
-                "be 'normal', with {of}, or omitted",
-                given(assume),
-                "Use {assume} and {of}.",
-                assume="normal",
-                of="population",
-            )
+                "assume", "be 'normal', with {of}, or omitted", given(assume),
+                "Use {assume} and {of}.", assume="normal", of="population",
+            )  # fmt: skip
         if "normal" not in self.mechanism.display.extra_intervals:
             raise ParameterError(
-                "assume",
-                f"be omitted for this {self.mechanism.display.head}",
-                given(assume),
-                "Omit it; a mean has such intervals with {population}.",
-                population=True,
-            )
+                "assume", f"be omitted for this {self.mechanism.display.head}", given(assume),
+                "Omit it; a mean has such intervals with {population}.", population=True,
+            )  # fmt: skip
 
     @property
     def answer(self) -> Release:
@@ -362,10 +341,8 @@ class Release(Answer):
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         facts = [
-            ("cost", self.price),
-            ("method", str(self.mechanism)),
-            *self.mechanism.findings(self),
-        ]
+            ("cost", self.price), ("method", str(self.mechanism)), *self.mechanism.findings(self),
+        ]  # fmt: skip
         remarks = self.mechanism.remarks(self, words or PythonWording())
         texts = (*self.caveats, *self._warnings(), *remarks)
         return facts + [("note", text) for text in texts]
@@ -431,13 +408,10 @@ class Release(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "value": plain(self.value),
-            "cost": self.cost.to_dict(),
-            "mechanism": str(self.mechanism),
-            "question": self.mechanism.to_dict(),
-            "drawn": plain(self.drawn),
-            "caveats": list(self.caveats),
-        }
+            "value": plain(self.value), "cost": self.cost.to_dict(),
+            "mechanism": str(self.mechanism), "question": self.mechanism.to_dict(),
+            "drawn": plain(self.drawn), "caveats": list(self.caveats),
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
@@ -445,13 +419,10 @@ class Release(Answer):
         mechanism = read_estimator(facts["question"])
         kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
-            value=mechanism.value(facts["drawn"]),
-            cost=Guarantee.from_dict(facts["cost"]),
-            mechanism=mechanism,
-            caveats=tuple(facts["caveats"]),
-            drawn=facts["drawn"],
+            value=mechanism.value(facts["drawn"]), cost=Guarantee.from_dict(facts["cost"]),
+            mechanism=mechanism, caveats=tuple(facts["caveats"]), drawn=facts["drawn"],
             grid=getattr(mechanism, "grid", None),
-        )
+        )  # fmt: skip
 
 
 def read_estimator(facts: Mapping[str, Any]) -> Estimator:
@@ -459,11 +430,9 @@ def read_estimator(facts: Mapping[str, Any]) -> Estimator:
     kind = facts["statistic"]
     if kind not in Estimator.kinds:
         raise ParameterError(
-            "the JSON",
-            "hold the release of a statistic",
-            f"the kind {kind!r}",
+            "the JSON", "hold the release of a statistic", f"the kind {kind!r}",
             "Only releases of sourdine's statistics can be read.",
-        )
+        )  # fmt: skip
     return Estimator.kinds[kind].from_dict(facts)
 
 
@@ -483,12 +452,9 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
     value = rational(confidence, "confidence", example=0.95)
     if not (0 < value < 1 and 1 - value >= least):
         raise ParameterError(
-            "confidence",
-            "be above 0 and below 1",
-            given(confidence),
-            "Use a probability, such as {confidence}.",
-            confidence=0.95,
-        )
+            "confidence", "be above 0 and below 1", given(confidence),
+            "Use a probability, such as {confidence}.", confidence=0.95,
+        )  # fmt: skip
     return 1 - value
 
 

@@ -535,11 +535,9 @@ class Columns:
             for ends in kept.extra_intervals.values()
         ]
         heads = (
-            *self.labels,
-            self.name,
-            *([interval_head(self.confidence)] if self.bounded else []),
+            *self.labels, self.name, *([interval_head(self.confidence)] if self.bounded else []),
             *(EXTRA_HEADS[of] for of in self.extra_intervals),
-        )
+        )  # fmt: skip
         rows = list(zip(*names, [text for text, *_ in texts], *own, *extra, strict=True))
         left = len(self.values) - len(kept.values)
         if left > 0 and self.printed is None:

@@ -77,11 +77,9 @@ class SqliteTables(SqliteDialect):
 def not_a_store(shown: str) -> ParameterError:
     """Return what is said of a place that `Tables.make` did not make."""
     return ParameterError(
-        "store",
-        "be a store created by sourdine survey open",
-        repr(shown),
+        "store", "be a store created by sourdine survey open", repr(shown),
         "Check the path, or restore it from a copy.",
-    )
+    )  # fmt: skip
 
 
 def new_file(path: Path) -> None:

@@ -208,21 +208,11 @@ def _design(part: Part, x: int, by: Draw) -> int:
 
 
 METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
-    "response": response,
-    "unary": _rows,
-    "symmetric": _rows,
-    "hadamard": _hadamard,
-    "hashing": _hashing,
-    "subset": _subset,
-    "flipped": _flipped,
-    "window": _window,
-    "duchi": _duchi,
-    "hybrid": _hybrid,
-    "laplace": _laplace,
-    "staircase": _staircase,
-    "truncated": _truncated,
+    "response": response, "unary": _rows, "symmetric": _rows, "hadamard": _hadamard,
+    "hashing": _hashing, "subset": _subset, "flipped": _flipped, "window": _window, "duchi": _duchi,
+    "hybrid": _hybrid, "laplace": _laplace, "staircase": _staircase, "truncated": _truncated,
     "design": _design,
-}
+}  # fmt: skip
 
 
 def report(part: Part, x: int | None, top: int, by: Draw) -> int | bytes:
@@ -311,11 +301,9 @@ def code(column: Part, answer: object) -> int | None:
         found = [listed.index(one) if one in listed else None for one in texts]
     if None in found:
         raise ParameterError(
-            f"the answer to {column['name']!r}",
-            "be a valid answer",
-            "",
+            f"the answer to {column['name']!r}", "be a valid answer", "",
             "Correct it, or omit it if there is none.",
-        )
+        )  # fmt: skip
     if column["kind"] == "choices":
         return sum({1 << place for place in found if place is not None})
     return found[0]
@@ -381,13 +369,9 @@ def remember(form: Mapping[str, Any], *, source: Source = SYSTEM) -> dict[str, A
     weights = [part.get("weight", 1) for part in form["columns"]]
     place = sampled(weights, by) if form["method"] == "sample" else None
     return {
-        "sourdine": VERSION,
-        "secret": SECRET,
-        "schema": form["schema"],
-        "answered": 0,
-        "asked": None if place is None else form["columns"][place]["name"],
-        "columns": columns,
-    }
+        "sourdine": VERSION, "secret": SECRET, "schema": form["schema"], "answered": 0,
+        "asked": None if place is None else form["columns"][place]["name"], "columns": columns,
+    }  # fmt: skip
 
 
 def again(

@@ -332,20 +332,16 @@ def _words(
             own[tag] = read_words(tag, _table(found[tag], f"words.{tag}", None))
             if tag in spoken() and not frozen and own[tag] != words(tag):
                 raise ParameterError(
-                    f"words.{tag}",
-                    "be omitted for a built-in language of the page",
-                    "",
+                    f"words.{tag}", "be omitted for a built-in language of the page", "",
                     f"Remove [words.{tag}].",
-                )
+                )  # fmt: skip
         elif tag in spoken():
             own[tag] = words(tag)
         else:
             raise ParameterError(
-                "languages",
-                f"be among {', '.join(spoken())}, or come with their words",
-                repr(tag),
+                "languages", f"be among {', '.join(spoken())}, or come with their words", repr(tag),
                 f"Add [words.{tag}], with a text for each word of the page.",
-            )
+            )  # fmt: skip
     return MappingProxyType(own)
 
 
@@ -397,19 +393,15 @@ def _address(found: object, *, frozen: bool) -> str:
     safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     if not text or not safe or not parts.hostname or parts.username or parts.fragment:
         raise ParameterError(
-            "send_to",
-            "be an address that begins with https:// (http:// only for this machine)",
-            given(found),
-            f'To try it on this machine, use send_to = "{HERE}".',
-        )
+            "send_to", "be an address that begins with https:// (http:// only for this machine)",
+            given(found), f'To try it on this machine, use send_to = "{HERE}".',
+        )  # fmt: skip
     if PLACEHOLDER.fullmatch(parts.hostname) and not frozen:
         raise ParameterError(
-            "send_to",
-            "be the address of your own collector",
-            f"{text!r}, a placeholder",
+            "send_to", "be the address of your own collector", f"{text!r}, a placeholder",
             "Use the address that respondents can reach; to try it on this machine, "
             f'send_to = "{HERE}".',
-        )
+        )  # fmt: skip
     return text
 
 
@@ -491,14 +483,10 @@ OF_QUESTIONS = re.compile(
     r"\b(kind|categories|choices|lower|upper|step|method|missing|weight|separator)"
 )
 STAND_IN: Mapping[str, Any] = {
-    "name": "survey",
-    "title": "?",
-    "who": "?",
-    "contact": "?",
-    "send_to": "http://127.0.0.1:8000/reports",
-    "epsilon": 1,
+    "name": "survey", "title": "?", "who": "?", "contact": "?",
+    "send_to": "http://127.0.0.1:8000/reports", "epsilon": 1,
     "questions": {"question": {"kind": "flag", "ask": "?"}},
-}
+}  # fmt: skip
 """A survey that is right, whichever part of it is put in another's place."""
 UNREADABLE = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
 """What the reader raises that stumbles over what no person types."""

@@ -70,28 +70,19 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
     """
     if schema.rounds is not None and schema.turn is None:
         raise ParameterError(
-            "round",
-            f"be from 1 to {schema.rounds}",
-            "",
-            "Use {round}: a page belongs to one round.",
-            round=1,
-        )
+            "round", f"be from 1 to {schema.rounds}", "",
+            "Use {round}: a page belongs to one round.", round=1,
+        )  # fmt: skip
     if schema.missing is not None:
         raise ParameterError(
-            "missing",
-            "be omitted in a survey",
-            repr(schema.missing),
-            "Omit {missing}; declare missing in each question that is optional.",
-            missing=LEFT_OUT,
-        )
+            "missing", "be omitted in a survey", repr(schema.missing),
+            "Omit {missing}; declare missing in each question that is optional.", missing=LEFT_OUT,
+        )  # fmt: skip
     if schema.epsilon > MOST_EPSILON:
         raise ParameterError(
-            "epsilon",
-            f"be at most {MOST_EPSILON} in a survey",
-            str(schema.epsilon),
-            "Use {epsilon} or less: the page refuses to send above it.",
-            epsilon=MOST_EPSILON,
-        )
+            "epsilon", f"be at most {MOST_EPSILON} in a survey", str(schema.epsilon),
+            "Use {epsilon} or less: the page refuses to send above it.", epsilon=MOST_EPSILON,
+        )  # fmt: skip
     whole = lcm(*(weight.denominator for weight in schema.weights.values()))
     weights = {name: int(weight * whole) for name, weight in schema.weights.items()}
     if max(weights.values()) > MOST_WEIGHT:
@@ -127,11 +118,9 @@ def _round(schema: Schema) -> dict[str, Any]:
 def _asked(column: Attribute) -> dict[str, Any]:
     if isinstance(column, Number):
         return {
-            "kind": column.kind,
-            "lower": str(column.grid.lower),
-            "step": str(column.grid.step),
+            "kind": column.kind, "lower": str(column.grid.lower), "step": str(column.grid.step),
             "last": column.grid.last,
-        }
+        }  # fmt: skip
     listed = getattr(column, "listed", None)
     return {
         "kind": column.kind,
@@ -159,25 +148,18 @@ def _method(of: Any) -> dict[str, Any]:
     """Return a randomiser in whole numbers and fractions."""
     if type(of) not in WRITTEN:
         raise ParameterError(
-            "method",
-            "be available on a device",
-            type(of).__name__,
-            "Omit {method} for the best one.",
-            method=LEFT_OUT,
-        )
+            "method", "be available on a device", type(of).__name__,
+            "Omit {method} for the best one.", method=LEFT_OUT,
+        )  # fmt: skip
     return {"epsilon": str(Fraction(of.epsilon)), **WRITTEN[type(of)](of)}
 
 
 def _memoised(of: MemoisedHashing | PermanentResponse) -> dict[str, Any]:
     return {
-        "method": "memoised",
-        "k": of.categories,
-        "values": of.answers,
-        "digits": of.digits if isinstance(of, MemoisedHashing) else 0,
-        "epsilon": str(of.total),
-        "permanent": str(Fraction(of.permanent)),
-        "once": str(Fraction(of.epsilon)),
-    }
+        "method": "memoised", "k": of.categories, "values": of.answers,
+        "digits": of.digits if isinstance(of, MemoisedHashing) else 0, "epsilon": str(of.total),
+        "permanent": str(Fraction(of.permanent)), "once": str(Fraction(of.epsilon)),
+    }  # fmt: skip
 
 
 def _window(of: SlidingWindow) -> dict[str, int]:
@@ -424,22 +406,12 @@ def _read_memoised(part: Part) -> int:
 
 
 TOPS: Mapping[str, Callable[[Part], int]] = {
-    "response": _categories,
-    "unary": lambda part: _categories(part, 2**16),
-    "symmetric": lambda part: _categories(part, 2**16),
-    "hadamard": _categories,
-    "hashing": _hashing,
-    "subset": _subset,
-    "flipped": _flipped,
-    "window": _read_window,
-    "duchi": _ticks,
-    "hybrid": _read_window,
-    "laplace": _ticks,
-    "staircase": _read_staircase,
-    "truncated": _truncated,
-    "design": _read_design,
-    "memoised": _read_memoised,
-}
+    "response": _categories, "unary": lambda part: _categories(part, 2**16),
+    "symmetric": lambda part: _categories(part, 2**16), "hadamard": _categories,
+    "hashing": _hashing, "subset": _subset, "flipped": _flipped, "window": _read_window,
+    "duchi": _ticks, "hybrid": _read_window, "laplace": _ticks, "staircase": _read_staircase,
+    "truncated": _truncated, "design": _read_design, "memoised": _read_memoised,
+}  # fmt: skip
 """The last code of a present answer; each refuses numbers that its method cannot draw with."""
 
 

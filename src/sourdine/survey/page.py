@@ -228,14 +228,10 @@ def page(survey: Survey) -> bytes:
     several = rounds_script() if "rounds" in form else ""
     script = f"\n{device_script()}{several}{ask_script()}"
     policy = {
-        "default-src": "'none'",
-        "script-src": _hash(script),
-        "style-src": _hash(style()),
-        "connect-src": survey.send_to.split("?")[0],
-        "base-uri": "'none'",
-        "form-action": "'none'",
+        "default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style()),
+        "connect-src": survey.send_to.split("?")[0], "base-uri": "'none'", "form-action": "'none'",
         "require-trusted-types-for": "'script'",
-    }
+    }  # fmt: skip
     first = survey.languages[0]
     return PAGE.format(
         lang=first,
@@ -251,15 +247,12 @@ def page(survey: Survey) -> bytes:
 def texts(survey: Survey) -> dict[str, Any]:
     """Return what the page shows, by language."""
     return {
-        "name": survey.name,
-        "who": survey.who,
-        "contact": survey.contact,
-        "send_to": survey.send_to,
-        "languages": list(survey.languages),
+        "name": survey.name, "who": survey.who, "contact": survey.contact,
+        "send_to": survey.send_to, "languages": list(survey.languages),
         "order": [question.name for question in survey.questions],
         "texts": {tag: _spoken(survey, tag) for tag in survey.languages},
         "words": {tag: _said(survey, tag) for tag in survey.languages},
-    }
+    }  # fmt: skip
 
 
 def _said(survey: Survey, tag: str) -> dict[str, str]:

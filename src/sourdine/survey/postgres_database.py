@@ -63,11 +63,9 @@ class PostgresTables(PostgresDialect):
             own = conninfo_to_dict(address.url).get("options") or ""
         except ProgrammingError:
             raise ParameterError(
-                "store",
-                "be a valid PostgreSQL address",
-                repr(self.shown),
+                "store", "be a valid PostgreSQL address", repr(self.shown),
                 store="postgresql://localhost/commute",
-            ) from None
+            ) from None  # fmt: skip
         limit = f"-c idle_in_transaction_session_timeout={int(PATIENCE * 1000)}"
         self.options = f"{own} {self.options} {limit}"
 

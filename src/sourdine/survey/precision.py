@@ -272,16 +272,12 @@ def summary(survey: Survey) -> Sheet:
     ]
     notes = [
         ("cost", f"{schema.guarantee}, for all answers of a person"),
-        ("guarantee", meaning(schema.epsilon)),
-        *(schema.costs().sheet().notes if several else ()),
-        ("languages", ", ".join(survey.languages)),
-        ("sent to", survey.send_to),
+        ("guarantee", meaning(schema.epsilon)), *(schema.costs().sheet().notes if several else ()),
+        ("languages", ", ".join(survey.languages)), ("sent to", survey.send_to),
         ("survey", survey.fingerprint),
         ("page", f"{len(html) / 1000:.1f} kB, SHA-256 {sha256(html).hexdigest()}"),
-    ]
+    ]  # fmt: skip
     return Sheet(
-        heads=("question", "asked", "epsilon", "method"),
-        lines=rows,
-        notes=notes,
+        heads=("question", "asked", "epsilon", "method"), lines=rows, notes=notes,
         title=survey.title[first],
-    )
+    )  # fmt: skip

@@ -132,21 +132,13 @@ class Results(Displayable):
             if one.no_answer:
                 told["no_answer"] = _ends(one.no_answer)
             questions[one.name] = {
-                "what": one.what,
-                "reports": one.reports,
-                "hidden": not rows,
-                **told,
+                "what": one.what, "reports": one.reports, "hidden": not rows, **told,
                 "with": {str(n): half for n, half in one.planned},
-            }
+            }  # fmt: skip
         return {
-            "survey": self.survey.name,
-            "fingerprint": self.survey.fingerprint,
-            "state": self.state,
-            "people": self.people,
-            "confidence": SHOWN,
-            "fewest": FEWEST,
-            "questions": questions,
-        }
+            "survey": self.survey.name, "fingerprint": self.survey.fingerprint, "state": self.state,
+            "people": self.people, "confidence": SHOWN, "fewest": FEWEST, "questions": questions,
+        }  # fmt: skip
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
@@ -235,17 +227,11 @@ def _question(
             among = found.shares(name, of="answered", consistent=consistent)
             of_answered = tuple(zip(*map(_listed, _estimated(among)), strict=True))
     return QuestionResult(
-        name=name,
-        what="mean" if number else "share",
-        reports=reports,
-        labels=labels if values.size else (),
-        values=tuple(values.tolist()),
-        lower=tuple(lower.tolist()),
-        upper=tuple(upper.tolist()),
-        planned=planned,
-        of_answered=of_answered,
-        no_answer=no_answer,
-    )
+        name=name, what="mean" if number else "share", reports=reports,
+        labels=labels if values.size else (), values=tuple(values.tolist()),
+        lower=tuple(lower.tolist()), upper=tuple(upper.tolist()), planned=planned,
+        of_answered=of_answered, no_answer=no_answer,
+    )  # fmt: skip
 
 
 def _estimated(one: Release, *, share: bool = True) -> tuple[Floats, Floats, Floats]:
@@ -352,18 +338,11 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
     others = [(o, survey.said(o)["results_language"]) for o in survey.languages if o != tag]
     page = environment("sourdine.survey").get_template("results.html")
     text = page.render(
-        tag=tag,
-        right_to_left=tag in RIGHT_TO_LEFT,
-        others=others,
-        title=survey.title[tag],
-        style=STYLE,
-        words=words,
-        people=_filled(words["results_people"], people=found.people),
-        closed=found.state != "open",
-        paused=paused,
-        sections=result_sections(found, tag),
+        tag=tag, right_to_left=tag in RIGHT_TO_LEFT, others=others, title=survey.title[tag],
+        style=STYLE, words=words, people=_filled(words["results_people"], people=found.people),
+        closed=found.state != "open", paused=paused, sections=result_sections(found, tag),
         note=_filled(words["results_note"], percent=f"{100 * SHOWN:g}"),
-    )
+    )  # fmt: skip
     return f"{text}\n".encode()
 
 
@@ -405,13 +384,11 @@ def _section(
         half=_half(one.half or 0, words, share=share),
     )
     return {
-        "ask": asked.ask[tag],
-        "hidden": _filled(words["results_hidden"], fewest=FEWEST),
-        "ahead": ahead,
-        "whom": words["results_answered"] if one.of_answered else "",
+        "ask": asked.ask[tag], "hidden": _filled(words["results_hidden"], fewest=FEWEST),
+        "ahead": ahead, "whom": words["results_answered"] if one.of_answered else "",
         "rows": [*_rows(one, asked, schema.columns[one.name], tag, words)] if one.values else [],
         "now": now,
-    }
+    }  # fmt: skip
 
 
 def _half(half: float, words: Mapping[str, str], *, share: bool) -> str:
@@ -481,14 +458,10 @@ def _row(
         f"{WIDE * min(max((x - start) / (stop - start), 0.0), 1.0):.1f}" for x in numbers
     )
     return {
-        "label": label,
-        "number": _of_all(numbers, words, bold=True) if alone else number,
-        "of_all": _of_all(of_all, words) if of_all else "",
-        "bar": ends is None,
-        "value": value,
-        "low": low,
-        "high": high,
-    }
+        "label": label, "number": _of_all(numbers, words, bold=True) if alone else number,
+        "of_all": _of_all(of_all, words) if of_all else "", "bar": ends is None, "value": value,
+        "low": low, "high": high,
+    }  # fmt: skip
 
 
 def _of_all(numbers: Row, words: Mapping[str, str], *, bold: bool = False) -> Markup:

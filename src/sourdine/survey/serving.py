@@ -62,11 +62,9 @@ if TYPE_CHECKING:
 LONGEST_BODY = 262_144
 """Bytes of a request: some thousand records."""
 SAFE = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
-}
+    "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin", "cache-control": "no-store",
+}  # fmt: skip
 TICKET = re.compile(rb'\{"ticket":"([A-Za-z0-9_-]{1,64})"\}')
 OPEN = {"access-control-allow-origin": "*"}
 FRAMED = {"content-security-policy": "frame-ancestors 'none'"}
