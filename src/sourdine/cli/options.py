@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 import re
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -32,7 +33,7 @@ from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, apart
 from sourdine.parameters.question import SYNONYMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sourdine.parameters.question import Parameter
 
@@ -539,11 +540,10 @@ class ShellCommand(TyperCommand):
         """Read the words; two numbers may be joined by a comma."""
         pairs = {flag: p.name for p in self.params if p.nargs == 2 for flag in p.opts}
         try:
-            words = spread(args, pairs)
-            self._require_once(words)
-            return super().parse_args(ctx, words)
-        except SourdineError as error:
-            raise self._worded(error) from None
+            with worded(self.params):
+                words = spread(args, pairs)
+                self._require_once(words)
+                return super().parse_args(ctx, words)
         except Exception as error:
             unknown: Any = error
             if hasattr(unknown, "possibilities"):  # of an option that there is not
@@ -554,9 +554,8 @@ class ShellCommand(TyperCommand):
         """Run; an error is worded for the shell, and Ctrl-C is not one."""
         spoken = SPOKEN.set(ShellWording(self.params))
         try:
-            return super().invoke(ctx)
-        except SourdineError as error:
-            raise self._worded(error) from None
+            with worded(self.params):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             complain("stopped.")
             raise typer.Exit(INTERRUPTED) from None
@@ -590,9 +589,15 @@ class ShellCommand(TyperCommand):
                     f"Use {{{name}}} once.",
                 )  # fmt: skip
 
-    def _worded(self, error: SourdineError) -> SourdineError:
-        error.wording = ShellWording(self.params)
-        return error
+
+@contextmanager
+def worded(parameters: Sequence[Any]) -> Iterator[None]:
+    """Word errors with the options of a command."""
+    try:
+        yield
+    except SourdineError as error:
+        error.wording = ShellWording(parameters)
+        raise
 
 
 def _bare(parameters: list[Any]) -> list[Any]:
@@ -601,12 +606,8 @@ def _bare(parameters: list[Any]) -> list[Any]:
         if getattr(each, "is_flag", False) and each.metavar is None:
             each.metavar = ""
         if each.param_type_name == "argument":
-            each.display_type_rich = _no_type
+            each.display_type_rich = lambda ctx: None  # noqa: ARG005 - typer calls it
     return parameters
-
-
-def _no_type(ctx: object) -> None:
-    """Return nothing to print for the type of an argument."""
 
 
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
@@ -640,34 +641,22 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
             found.append(word)
             continue
         numbers = (apart(value) or [value]) if joined else []
-        while len(numbers) < 2 and FIND not in numbers and left and not _is_flag(left[0]):
-            numbers += apart(left[0]) or [left[0]]
-            left.pop(0)
-        numbers = _with_find(numbers, left)
+        while len(numbers) < 2 and FIND not in numbers and left and not FLAG.match(left[0]):
+            word = left.pop(0)
+            numbers += apart(word) or [word]
+        if len(numbers) == 2 and left and left[0] == FIND:
+            numbers.append(left.pop(0))
+        # that bounds are to be found is written in both words, or behind the second
+        if numbers == [FIND]:
+            numbers = [FIND, FIND]
+        elif len(numbers) == 3 and numbers[2] == FIND:
+            numbers = [numbers[0], f"{numbers[1]} {FIND}"]
         if len(numbers) != 2:
-            raise _not_two(pairs[flag], numbers)
+            must, got = "be two numbers, the lower first, or find", given(" ".join(numbers))
+            name = pairs[flag]
+            raise ParameterError(name, must, got if numbers else "", **{name: (0, 120)})
         found += [flag, *numbers]
     return found
-
-
-def _with_find(numbers: list[str], left: list[str]) -> list[str]:
-    """Return two words: that bounds are to be found is written in both, or behind the second."""
-    if numbers == [FIND]:
-        return [FIND, FIND]
-    if len(numbers) == 2 and left and left[0] == FIND:
-        numbers.append(left.pop(0))
-    if len(numbers) == 3 and numbers[2] == FIND:
-        return [numbers[0], f"{numbers[1]} {FIND}"]
-    return numbers
-
-
-def _is_flag(word: str) -> bool:
-    return FLAG.match(word) is not None
-
-
-def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
-    got = given(" ".join(numbers)) if numbers else ""
-    return ParameterError(name, "be two numbers, the lower first, or find", got, **{name: (0, 120)})
 
 
 def speaks_shell(app: typer.Typer) -> None:

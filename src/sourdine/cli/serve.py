@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import secrets
 import tomllib
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, read_number, term
-from sourdine.cli.options import ShellWording, argument, flag, option, reads_text
-from sourdine.cli.output import Terminal, print_table
-from sourdine.cli.survey import LOOPBACK, Port, read_port, say, whole
-from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError, SourdineError
+from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, LossName, read_number, term
+from sourdine.cli.options import argument, flag, option, reads_text, worded
+from sourdine.cli.output import Terminal, print_table, require_new, say, using
+from sourdine.cli.survey import LOOPBACK, Port, read_port, whole
+from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.exact import one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sourdine.server.store.base import Role
     from sourdine.server.store.store import ServerStore
 
@@ -40,28 +38,28 @@ HERE = "sqlite:///sourdine.db"
 MOST_DAYS = 366
 
 
-def add_store_commands(serve: typer.Typer) -> None:
-    """Give a group of commands those of the store."""
-    commands = (
-        _init, _add_data, _add_person, _grant, _token, _check, _backup, _add_witness, _export,
-        _migrate,
-    )  # fmt: skip
-    for command in commands:
-        serve.command(name=command.__name__.strip("_").replace("_", "-"))(command)
+serve = typer.Typer(
+    invoke_without_command=True,
+    help="Serve private statistics over HTTP: plans, releases and one ledger per data set. The "
+    "data stay on this machine. Without options, a demo with public wages is started.",
+    epilog="Demo:\n\n$ sourdine serve\n\nDeployment:\n\n"
+    "$ sourdine serve init\n\n"
+    "$ sourdine serve add-person olga --role owner\n\n"
+    "$ sourdine serve add-person anna\n\n"
+    "$ sourdine serve add-data people people.csv --epsilon 3 --n 5000\n\n"
+    "$ sourdine serve grant people anna --epsilon 2\n\n"
+    "$ sourdine serve --store sqlite:///sourdine.db",
+)
 
 
-@contextmanager
-def _opened(address: str, witness: Path | None = None) -> Iterator[ServerStore]:
+def _opened(address: str, witness: Path | None = None) -> closing[ServerStore]:
     from sourdine.server.store.store import ServerStore
 
-    store = ServerStore.open(address, witness=witness)
-    try:
-        yield store
-    finally:
-        store.close()
+    return closing(ServerStore.open(address, witness=witness))
 
 
-def _init(
+@serve.command()
+def init(
     *,
     store: Where = HERE,
     witness: Annotated[
@@ -76,17 +74,15 @@ def _init(
     """Create a store: a file, or tables in an empty database."""
     from sourdine.server.store.store import ServerStore
 
-    made = ServerStore.create(store)
-    try:
+    with closing(ServerStore.create(store)) as made:
         if witness is not None:
             made.add_witness(witness)
-    finally:
-        made.close()
     say(f"Made {made.database.address}. Now: sourdine serve add-person NAME --role owner")
 
 
+@serve.command()
 @reads_text
-def _add_data(
+def add_data(
     name: Dataset,
     source: Annotated[
         str,
@@ -143,9 +139,8 @@ def _add_data(
 
 def _facts(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
+        with using(path, "read"):
+            return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise ParameterError(
             "columns", "be a valid TOML file", str(path),
@@ -153,6 +148,7 @@ def _facts(path: Path) -> dict[str, Any]:
         ) from None  # fmt: skip
 
 
+@serve.command(name="add-person")
 def _add_person(
     name: Somebody,
     *,
@@ -170,10 +166,8 @@ def _add_person(
     if password_file is None:
         password = secrets.token_urlsafe(12)
     else:
-        try:
+        with using(password_file, "read"):
             password = password_file.read_text("utf-8").strip()
-        except OSError as error:
-            raise SourdineError(f"{password_file} could not be read: {error.strerror}.") from None
     with _opened(store) as kept:
         add_person(kept, name, cast("Role", role), password)
     say(f"Added {name}, {role}.")
@@ -181,7 +175,8 @@ def _add_person(
         print(password)
 
 
-def _grant(
+@serve.command()
+def grant(
     dataset: Dataset,
     analyst: Annotated[str, argument("ANALYST", "The analyst.")],
     *,
@@ -194,7 +189,8 @@ def _grant(
     say(f"{analyst} may spend epsilon {float(found.epsilon):g} of {dataset}.")
 
 
-def _token(
+@serve.command()
+def token(
     name: Somebody,
     *,
     store: Where = HERE,
@@ -213,7 +209,8 @@ def _token(
         print(new_token(kept, name, "api", days=held, label=label))
 
 
-def _check(
+@serve.command()
+def check(
     *,
     store: Where = HERE,
     witness: Annotated[Path | None, option("PATH", "The witness of this store.")] = None,
@@ -236,7 +233,8 @@ def _check(
         raise typer.Exit(1)
 
 
-def _backup(
+@serve.command()
+def backup(
     path: Annotated[Path, argument("PATH", "The new file.")], *, store: Where = HERE
 ) -> None:
     """Write a backup of a store to a file, while servers run. For PostgreSQL use pg_dump.
@@ -251,7 +249,8 @@ def _backup(
     say(f"Wrote {path}. Keep a witness: an older copy forgets what was charged since.")
 
 
-def _add_witness(
+@serve.command()
+def add_witness(
     path: Annotated[Path, argument("PATH", "The new file, on another disk.")],
     *,
     store: Where = HERE,
@@ -266,7 +265,8 @@ def _add_witness(
     say(f"Wrote {path}. Now: sourdine serve --store {kept.database.address} --witness {path}")
 
 
-def _export(
+@serve.command()
+def export(
     dataset: Dataset,
     *,
     store: Where = HERE,
@@ -288,13 +288,13 @@ def _export(
     if out is None:
         print(text, end="")
         return
-    if out.exists():
-        raise ExistingFileError("out", "be a new file", str(out), "Choose another name.")
+    require_new(out)
     out.write_text(text, "utf-8")
     say(f"Wrote {out}: {text.count(chr(10))} lines.")
 
 
-def _migrate(*, store: Where = HERE) -> None:
+@serve.command()
+def migrate(*, store: Where = HERE) -> None:
     """Migrate the tables of a store to this version. Stop all servers and make a backup first."""
     from sourdine.server.store.store import ServerStore
 
@@ -308,25 +308,8 @@ def _migrate(*, store: Where = HERE) -> None:
 GuardName = Annotated[str, argument("GUARD", "The guard's name.")]
 
 
-def add_guard_commands(serve: typer.Typer) -> None:
-    """Give a group of commands those of guards."""
-    serve.command(name="add-guard")(_add_guard)
-    serve.command(name="grant-team")(_grant_team)
-
-
-ScoreError = Annotated[
-    str, term("NUMBER", "The maximum error of a score that is shown.", "--error")
-]
-LossName = Annotated[
-    str, term("NAME", "zero-one (misclassifications) or absolute (distances).", "--loss")
-]
-LossScale = Annotated[
-    str | None, term("NUMBER", "The distance that counts as a loss of 1.", "--scale")
-]
-ScoreStep = Annotated[str | None, term("NUMBER", "The step of the scores.", "--step")]
-
-
-def _add_guard(
+@serve.command()
+def add_guard(
     name: GuardName,
     source: Annotated[str, argument("SOURCE", "The path of the labels on the server.")],
     *,
@@ -334,20 +317,20 @@ def _add_guard(
     column: Annotated[
         str | None, option("NAME", "The column of the labels.", "--column", "-c")
     ] = None,
-    error: ScoreError,
+    error: Annotated[str, term("NUMBER", "The maximum error of a score that is shown.", "--error")],
     loss: LossName = "zero-one",
-    scale: LossScale = None,
+    scale: Annotated[
+        str | None, term("NUMBER", "The distance that counts as a loss of 1.", "--scale")
+    ] = None,
     confidence: Confidence = "0.95",
-    step: ScoreStep = None,
+    step: Annotated[str | None, term("NUMBER", "The step of the scores.", "--step")] = None,
     blocks: Blocked = None,
     markov: Chained = None,
     text: Annotated[str, option("TEXT", "A description of the task for the teams.")] = "",
 ) -> None:
     """Create a guard for labels on this machine. Its terms cannot be changed later."""
-    from sourdine.exact import one_of
     from sourdine.server.guards import RegisteringGuard, registered_guard
     from sourdine.server.sources import anchored
-    from sourdine.server.store.store import ServerStore
 
     said = RegisteringGuard(
         name=name, source=anchored(source), column=column, error=error,
@@ -355,14 +338,15 @@ def _add_guard(
         step=step, blocks=None if blocks is None else max(whole(blocks, "blocks", 10), 1),
         markov=markov, text=text,
     )  # fmt: skip
-    with closing(ServerStore.open(store)) as kept:
+    with _opened(store) as kept:
         made = kept.guards.add(*registered_guard(said))
         n = kept.guards.look(made.name, lambda board: board.guard.n)
     say(f"Added {made.name}: {n} labels, none of which is in the store.")
     say(f"Now: sourdine serve grant-team {name} ANALYST --submissions NUMBER")
 
 
-def _grant_team(
+@serve.command()
+def grant_team(
     guard: GuardName,
     team: Annotated[str, argument("ANALYST", "The team that may submit.")],
     *,
@@ -370,29 +354,13 @@ def _grant_team(
     submissions: Annotated[str, option("NUMBER", "The total number of submissions.")],
 ) -> None:
     """Set how often a team may submit predictions to a guard."""
-    from sourdine.server.store.store import ServerStore
-
     many = max(whole(submissions, "submissions", 20), 0)
-    with closing(ServerStore.open(store)) as kept:
+    with _opened(store) as kept:
         found = kept.guards.give(guard, team, many)
     say(f"{team} may submit to {guard} {found.submissions} times, of which {found.left} are left.")
 
 
 # ---- ``sourdine serve``: statistics over HTTP, of data that stay where they are ------------------
-
-
-serve = typer.Typer(
-    invoke_without_command=True,
-    help="Serve private statistics over HTTP: plans, releases and one ledger per data set. The "
-    "data stay on this machine. Without options, a demo with public wages is started.",
-    epilog="Demo:\n\n$ sourdine serve\n\nDeployment:\n\n"
-    "$ sourdine serve init\n\n"
-    "$ sourdine serve add-person olga --role owner\n\n"
-    "$ sourdine serve add-person anna\n\n"
-    "$ sourdine serve add-data people people.csv --epsilon 3 --n 5000\n\n"
-    "$ sourdine serve grant people anna --epsilon 2\n\n"
-    "$ sourdine serve --store sqlite:///sourdine.db",
-)
 
 
 @serve.callback()
@@ -430,66 +398,44 @@ def _serve(
 ) -> None:
     if ctx.invoked_subcommand is not None:
         return
-    try:
-        _run(
-            store, host=host, port=port, workers=workers, tick=tick, witness=witness, folder=folder,
-            behind_proxy=behind_proxy,
-        )  # fmt: skip
-    except SourdineError as error:
-        error.wording = ShellWording(ctx.command.params)
-        raise
+    with worded(ctx.command.params):
+        try:
+            from sourdine.server.running import demo_store, open_sample
+            from sourdine.server.running import serve as start
+            from sourdine.server.state import ServerSettings
+        except ImportError as error:
+            raise MissingExtraError(
+                "server", "be installed", "", "In the checkout, run pip install '.[server]'."
+            ) from error
+        listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
+        seconds = float(read_number(tick, "tick", example=0.25))
+        if not 0 <= seconds <= 60:
+            raise ParameterError("tick", "be from 0 to 60", tick, tick=0.25)
+        if store is None and host not in LOOPBACK:
+            raise ParameterError(
+                "host", "be this machine for a demo, whose passwords are printed", host,
+                "Omit {host}, or use {store}.", store="sqlite:///sourdine.db",
+            )  # fmt: skip
+        with TemporaryDirectory(prefix="sourdine-") as place:
+            address = store
+            if address is None:
+                address, people = demo_store(Path(place))
+                say("Demo with 247,696 public wages. Its data are deleted when it stops.")
+                for one in people:
+                    say(f"  {one.name:<8} password {one.password}")
+            elif host not in LOOPBACK and not behind_proxy:
+                say(
+                    "This is not encrypted: put a proxy with TLS in front, and type --behind-proxy."
+                )
+            settings = ServerSettings(
+                store=address, tick=seconds, behind_proxy=behind_proxy,
+                witness=None if witness is None else str(witness.absolute()),
+                folder=None if folder is None else str(folder.absolute()),
+            )  # fmt: skip
 
+            def ready(url: str) -> None:
+                if store is None:
+                    say(f"A public survey: {open_sample(settings.store, url)}")
 
-def _run(
-    store: str | None,
-    *,
-    host: str,
-    port: str,
-    workers: str,
-    tick: str,
-    witness: Path | None,
-    folder: Path | None,
-    behind_proxy: bool,
-) -> None:
-    try:
-        from sourdine.server.running import demo_store, open_sample
-        from sourdine.server.running import serve as start
-        from sourdine.server.state import ServerSettings
-    except ImportError as error:
-        raise MissingExtraError(
-            "server", "be installed", "", "In the checkout, run pip install '.[server]'."
-        ) from error
-    listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
-    seconds = float(read_number(tick, "tick", example=0.25))
-    if not 0 <= seconds <= 60:
-        raise ParameterError("tick", "be from 0 to 60", tick, tick=0.25)
-    if store is None and host not in LOOPBACK:
-        raise ParameterError(
-            "host", "be this machine for a demo, whose passwords are printed", host,
-            "Omit {host}, or use {store}.", store="sqlite:///sourdine.db",
-        )  # fmt: skip
-    with TemporaryDirectory(prefix="sourdine-") as place:
-        address = store
-        if address is None:
-            address, people = demo_store(Path(place))
-            say("Demo with 247,696 public wages. Its data are deleted when it stops.")
-            for one in people:
-                say(f"  {one.name:<8} password {one.password}")
-        elif host not in LOOPBACK and not behind_proxy:
-            say("This is not encrypted: put a proxy with TLS in front, and type --behind-proxy.")
-        settings = ServerSettings(
-            store=address, tick=seconds,
-            witness=None if witness is None else str(witness.absolute()), behind_proxy=behind_proxy,
-            folder=None if folder is None else str(folder.absolute()),
-        )  # fmt: skip
-
-        def ready(url: str) -> None:
-            if store is None:
-                say(f"A public survey: {open_sample(settings.store, url)}")
-
-        start(settings, host=host, port=listening, workers=processes, say=say, listening=ready)
-    say("Stopped.")
-
-
-add_store_commands(serve)
-add_guard_commands(serve)
+            start(settings, host=host, port=listening, workers=processes, say=say, listening=ready)
+        say("Stopped.")
