@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from sourdine.cli.output import Terminal
+from sourdine.cli.output import Terminal, using
 from sourdine.data import wages
-from sourdine.errors import SourdineError
 from sourdine.results import figures
 from sourdine.results.tables import interval_head, interval_text, row, shown
 from sourdine.session import Session
@@ -60,11 +59,9 @@ def run(out: Path) -> None:
         f"by a factor of at most e. The true values are shown only because these data are public."
     )
     picture = out / "wages.png"
-    try:
+    with using(picture):
         out.mkdir(parents=True, exist_ok=True)
         _draw(answers, data, picture)
-    except OSError as error:
-        raise SourdineError(f"{picture} could not be written: {error.strerror}.") from None
     console.print(f"Plot: [bold]{picture}[/]")
 
 

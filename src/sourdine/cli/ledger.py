@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sourdine.cli.output import Terminal, complain, notes, print_table
-from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
+from sourdine.cli.output import Terminal, complain, notes, print_table, save, say, using
+from sourdine.errors import MissingFileError, ParameterError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports.about import About, check_text, lacking
@@ -45,7 +45,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
                 "report", "differ from the ledger", str(report),
                 report="report.html")  # fmt: skip
         FiledReport.of(ledger, About.read(about)).write(report)
-        Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
+        say(f"Report: {report}")
         return
     if about is not None:
         raise ParameterError(
@@ -145,9 +145,8 @@ def run_disclose(
 
 def _checked(path: Path) -> bool:
     try:
-        faults = check_text(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
+        with using(path, "read"):
+            faults = check_text(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         faults = ["the entry must be text in UTF-8, got something else."]
     for fault in faults:
@@ -163,20 +162,7 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
     if out is None:
         print(text, end="")
     else:
-        _save(text, out, overwrite=overwrite)
+        save(out, text, overwrite=overwrite)
     if empty := lacking(filled, 3):
         said = f"Still to be said, in --about or in the entry: {', '.join(empty)}."
-        console = Terminal(stderr=True)
-        console.print(f"Tier {filled['tier']}. {said}", highlight=False, markup=False)
-
-
-def _save(text: str, out: Path, *, overwrite: bool) -> None:
-    if out.exists() and not overwrite:
-        raise ExistingFileError(
-            "out", "be a new file", str(out), "Choose another path, or use {overwrite}.",
-            overwrite=True,
-        )  # fmt: skip
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourdineError(f"{out} could not be written: {error.strerror}.") from None
+        say(f"Tier {filled['tier']}. {said}")

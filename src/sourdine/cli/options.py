@@ -82,14 +82,13 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
     engine, master = asked.get("engine"), asked.get("master")
     if engine not in {None, SPARK}:
         raise ParameterError("engine", "be 'spark'", given(engine), engine=SPARK)
-    if engine is None and not file.startswith(TABLE):
-        if master is not None:
-            raise ParameterError(
-                "master", "be omitted without {engine}", given(master),
-                "Omit {master}, or use {engine}.", master=LEFT_OUT, engine=SPARK,
-            )  # fmt: skip
-        return False
-    return True
+    spark = engine is not None or file.startswith(TABLE)
+    if master is not None and not spark:
+        raise ParameterError(
+            "master", "be omitted without {engine}", given(master),
+            "Omit {master}, or use {engine}.", master=LEFT_OUT, engine=SPARK,
+        )  # fmt: skip
+    return spark
 
 
 def name_of(file: str) -> str:
@@ -137,34 +136,28 @@ class Option:
 
 
 def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[..., None]:
-    """Return ``run`` with the signature that the options make."""
+    """Give ``run`` the signature that the options make."""
+    return _signed(run, [option.parameter() for option in options])
 
-    def call(**given: Any) -> None:
-        run(**given)
 
-    parameters = [option.parameter() for option in options]
-    vars(call)["__signature__"] = inspect.Signature(parameters)
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    return call
+def _signed(run: Callable[..., None], own: list[inspect.Parameter]) -> Callable[..., None]:
+    vars(run)["__signature__"] = inspect.Signature(own)
+    run.__annotations__ = {p.name: p.annotation for p in own}
+    return run
 
 
 def declared(parameter: Parameter) -> Option:
     """Return the option for a parameter that a question declares."""
-    flags = [
-        f"--{parameter.name.replace('_', '-')}",
-        *([SHORT[parameter.name]] if parameter.name in SHORT else []),
-    ]
-    if parameter.kind is kinds.FLAG:
-        info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
-        return Option(parameter.name, bool | None, info)
-    if parameter.kind is kinds.STATEMENT:
-        said = argument(parameter.kind.metavar, parameter.help)
-        return Option(parameter.name, str, said, inspect.Parameter.empty)
-    kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
-    info = typer.Option(
-        *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group
-    )
-    return Option(parameter.name, kind | None, info)
+    name, kind, text = parameter.name, parameter.kind, parameter.help
+    if kind is kinds.STATEMENT:
+        return Option(name, str, argument(kind.metavar, text), inspect.Parameter.empty)
+    flags = filter(None, (f"--{name.replace('_', '-')}", SHORT.get(name)))
+    if kind is kinds.FLAG:
+        return Option(
+            name, bool | None, typer.Option(*flags, help=text, rich_help_panel=parameter.group)
+        )
+    shape = tuple[str, str] if kind.words == 2 else kind.shape
+    return Option(name, shape | None, option(kind.metavar, text, *flags, panel=parameter.group))
 
 
 def read_options(given: dict[str, Any]) -> Reading | None:
@@ -186,9 +179,7 @@ def reads_text(run: Callable[..., None]) -> Callable[..., None]:
         read = read_options(given)
         run(**given, read=read)
 
-    vars(call)["__signature__"] = inspect.Signature(parameters)
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    return call
+    return _signed(call, parameters)
 
 
 def _text(name: str, metavar: str, text: str, *flags: str, panel: str) -> Option:
@@ -199,75 +190,50 @@ def _flag(name: str, text: str, *, panel: str) -> Option:
     return Option(name, bool, flag(f"--{name}", text, panel=panel), default=False)
 
 
-FILE = Option(
-    "file",
-    str,
-    argument(
-        "FILE",
-        "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
-        "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a "
-        "pattern, such as 'year-*.parquet'.",
-    ),
-    inspect.Parameter.empty,
-)
+FILE = Option("file", str, argument(
+    "FILE", "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
+    "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a pattern, "
+    "such as 'year-*.parquet'.",
+), inspect.Parameter.empty)  # fmt: skip
 ENGINE = _text(
-    "engine",
-    "NAME",
-    "Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with Spark.",
-    panel=DATA,
-)
+    "engine", "NAME", "Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with "
+    "Spark.", panel=DATA,
+)  # fmt: skip
 MASTER = _text(
     "master", "URL", "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
     panel=DATA,
 )  # fmt: skip
 LEDGER = _text(
-    "ledger",
-    "PATH",
-    "The ledger to charge before anything is released. A release that would exceed its "
-    "total is refused.",
-    panel=PRIVACY,
-)
+    "ledger", "PATH", "The ledger to charge before anything is released. A release that would "
+    "exceed its total is refused.", panel=PRIVACY,
+)  # fmt: skip
 PLANNED_LEDGER = _text(
-    "ledger",
-    "PATH",
-    "Also show the remaining budget of this ledger before and after the release, and "
-    "whether it would be refused. Nothing is charged.",
-    panel=PRIVACY,
-)
+    "ledger", "PATH", "Also show the remaining budget of this ledger before and after the release, "
+    "and whether it would be refused. Nothing is charged.", panel=PRIVACY,
+)  # fmt: skip
 TOTAL = _text(
     "total_epsilon", "NUMBER", "The total epsilon of a new ledger.", "--total", panel=PRIVACY
 )
 TOTAL_DELTA = _text(
-    "total_delta", "NUMBER",
-    "The total delta of a new ledger. Defaults to 0; a positive delta allows far more releases.",
-    "--total-delta", panel=PRIVACY,
+    "total_delta", "NUMBER", "The total delta of a new ledger. Defaults to 0; a positive delta "
+    "allows far more releases.", "--total-delta", panel=PRIVACY,
 )  # fmt: skip
 TOTAL_RHO = _text(
-    "total_rho", "NUMBER",
-    "Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
-    "--total-rho", panel=PRIVACY,
+    "total_rho", "NUMBER", "Instead of --total: the total rho of a new ledger, for "
+    "zero-concentrated privacy.", "--total-rho", panel=PRIVACY,
 )  # fmt: skip
 RESERVE = _text(
-    "reserve",
-    "NUMBER",
-    "The part of --total-delta reserved for releases with a delta of their own. Defaults to "
-    "a thousandth.",
-    panel=PRIVACY,
-)
+    "reserve", "NUMBER", "The part of --total-delta reserved for releases with a delta of their "
+    "own. Defaults to a thousandth.", panel=PRIVACY,
+)  # fmt: skip
 NAME = _text(
     "name", "NAME", "The name of the data in the ledger. Defaults to the name of the file.",
     panel=PRIVACY,
 )  # fmt: skip
-NO_KEEP = Option(
-    "no_keep",
-    bool,
-    flag(
-        "--no-keep",
-        "Do not store the released value in the ledger. Reports will not contain it.",
-        panel=PRIVACY,
-    ),
-    default=False,
-)
+NO_KEEP = Option("no_keep", bool, flag(
+    "--no-keep", "Do not store the released value in the ledger. Reports will not contain it.",
+    panel=PRIVACY,
+), default=False)  # fmt: skip
 DECILES = _flag("deciles", "The nine deciles, 0.1 to 0.9.", panel=WHAT)
 QUARTILES = _flag("quartiles", "The three quartiles, 0.25, 0.5 and 0.75.", panel=WHAT)
 COLUMN = _text(
@@ -277,41 +243,26 @@ UNIT = _text(
     "unit", "NAME", "The column that identifies a person, to see how many rows people have.",
     panel=DATA,
 )  # fmt: skip
-BOUNDS = Option(
-    "bounds",
-    tuple[str, str] | None,
-    option(
-        "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT
-    ),
-)
+BOUNDS = Option("bounds", tuple[str, str] | None, option(
+    "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT,
+))  # fmt: skip
 EPSILON = _text("epsilon", "NUMBER", "The cost per person.", "--epsilon", "-e", panel=PRIVACY)
 METHOD = _text("method", "NAME", "The algorithm. Chosen automatically by default.", panel=WHAT)
-SCHEMA = Option(
-    "schema",
-    str,
-    option(
-        "PATH",
-        "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
-        "--schema",
-        "-s",
-        panel=PRIVACY,
-    ),
-    inspect.Parameter.empty,
-)
+SCHEMA = Option("schema", str, option(
+    "PATH", "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
+    "--schema", "-s", panel=PRIVACY,
+), inspect.Parameter.empty)  # fmt: skip
 SCHEMA_CARRIED = _text(
-    "schema", "PATH",
-    "The schema used to sanitise the file. Only needed if the file does not carry it.", "--schema",
-    "-s", panel=PRIVACY,
+    "schema", "PATH", "The schema used to sanitise the file. Only needed if the file does not "
+    "carry it.", "--schema", "-s", panel=PRIVACY,
 )  # fmt: skip
 UNMARKED = _flag(
-    "unmarked",
-    "Accept a file that carries no schema, or that changed after it was sanitised.",
+    "unmarked", "Accept a file that carries no schema, or that changed after it was sanitised.",
     panel=DATA,
-)
-OUT = Option(
-    "out", str, option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
-    inspect.Parameter.empty,
 )  # fmt: skip
+OUT = Option("out", str, option(
+    "PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT,
+), inspect.Parameter.empty)  # fmt: skip
 NEW_SCHEMA = _text(
     "out", "PATH", "The schema to write. Printed by default.", "--out", "-o", panel=OUTPUT
 )
@@ -322,100 +273,51 @@ WHERE = _text(
     "where", "CONDITION",
     "Treat everything about records as missing for which a condition is not true.", panel=DATA,
 )  # fmt: skip
-PAIR = Option(
-    "pair",
-    list[str] | None,
-    option("NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT),
-)
-ANSWER = Option(
-    "answer",
-    list[str] | None,
-    option(
-        "NAME=VALUE",
-        "An answer. May be repeated. Without any, standard input is read.",
-        "--answer",
-        "-a",
-        panel=DATA,
-    ),
-)
-REPORTS = Option(
-    "files",
-    list[str] | None,
-    argument(
-        "FILES",
-        "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
-    ),
-)
+PAIR = Option("pair", list[str] | None, option(
+    "NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT,
+))  # fmt: skip
+ANSWER = Option("answer", list[str] | None, option(
+    "NAME=VALUE", "An answer. May be repeated. Without any, standard input is read.", "--answer",
+    "-a", panel=DATA,
+))  # fmt: skip
+REPORTS = Option("files", list[str] | None, argument(
+    "FILES", "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
+))  # fmt: skip
 AGGREGATE = _text(
     "aggregate", "PATH", "The file that holds the counts. Created if it does not exist.", panel=DATA
 )
 MEMORY = _text(
-    "memory",
-    "PATH",
-    "For surveys of several rounds: the secret file with the person's memoised responses. "
-    "Created if it does not exist.",
-    panel=PRIVACY,
-)
-ROUND = Option(
-    "round",
-    int | None,
-    option(
-        "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT
-    ),
-)
+    "memory", "PATH", "For surveys of several rounds: the secret file with the person's memoised "
+    "responses. Created if it does not exist.", panel=PRIVACY,
+)  # fmt: skip
+ROUND = Option("round", int | None, option(
+    "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT,
+))  # fmt: skip
 LOSS = _text(
-    "loss",
-    "NAME",
-    "The loss to minimise: l2, the squared error of the density (default), or w1, the area "
-    "between the distribution functions.",
-    panel=WHAT,
-)
+    "loss", "NAME", "The loss to minimise: l2, the squared error of the density (default), or w1, "
+    "the area between the distribution functions.", panel=WHAT,
+)  # fmt: skip
 READING = (
-    _text(
-        "encoding",
-        "NAME",
-        "The encoding of a text file, such as cp1252. Defaults to UTF-8.",
-        panel=READ,
-    ),
-    _text(
-        "separator",
-        "MARK",
-        "The separator of cells: a comma, semicolon, bar or tab. Defaults to that of the "
-        "first line.",
-        panel=READ,
-    ),
+    _text("encoding", "NAME", "The encoding of a text file, such as cp1252. Defaults to UTF-8.",
+          panel=READ),
+    _text("separator", "MARK", "The separator of cells: a comma, semicolon, bar or tab. Defaults "
+          "to that of the first line.", panel=READ),
     _text("header", "A,B,...", "The names of the columns, if the file has no header.", panel=READ),
-    Option(
-        "quotes",
-        bool | None,
-        flag(
-            "--quotes/--no-quotes",
-            "Whether cells may be quoted. Without quotes, every line is a record.",
-            panel=READ,
-        ),
-    ),
+    Option("quotes", bool | None, flag(
+        "--quotes/--no-quotes", "Whether cells may be quoted. Without quotes, every line is a "
+        "record.", panel=READ)),
     _text("decimal", "MARK", "The decimal mark: a point or a comma.", panel=READ),
-    _text(
-        "thousands",
-        "MARK",
-        "The thousands separator: a comma, point, space, apostrophe or underscore.",
-        panel=READ,
-    ),
+    _text("thousands", "MARK", "The thousands separator: a comma, point, space, apostrophe or "
+          "underscore.", panel=READ),
     _text("symbols", "A,B,...", "Symbols to remove next to numbers, such as '€,cm,%'.", panel=READ),
-    _text(
-        "date_format",
-        "FORMAT",
-        "The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
-        "--date-format",
-        panel=READ,
-    ),
-)
+    _text("date_format", "FORMAT", "The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
+          "--date-format", panel=READ),
+)  # fmt: skip
 """What is declared of text: the parameters of `sourdine.Reading`."""
 OVERWRITE = _flag(
-    "overwrite",
-    "Overwrite an existing file. The same records then cost epsilon again.",
+    "overwrite", "Overwrite an existing file. The same records then cost epsilon again.",
     panel=OUTPUT,
-)
+)  # fmt: skip
 JSON = _flag("json", "Print only JSON on standard output.", panel=OUTPUT)
 PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
 
@@ -468,19 +370,15 @@ class ShellWording(PythonWording):
 
     def _each(self, name: str, value: Any) -> list[str]:
         """Return what follows an option, each time that it is typed."""
-        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
-            return [self._words(name, part) for part in value.values()]
-        if isinstance(value, dict):
-            return [self._of(column, part) for column, part in value.items()]
-        several = self._options[name].multiple and name != "keys"
-        listed = value if several and isinstance(value, (list, tuple)) else [value]
+        if isinstance(value, dict) and name != "keys":
+            several = ((c, x if isinstance(x, (list, tuple)) else (x,)) for c, x in value.items())
+            return [quote(f"{column}:{','.join(map(_word, parts))}") for column, parts in several]
+        listed = [value]
+        if isinstance(value, dict):  # a list for each column, in their order
+            listed = list(value.values())
+        elif self._options[name].multiple and name != "keys" and isinstance(value, (list, tuple)):
+            listed = list(value)
         return [self._words(name, part) for part in listed]
-
-    @staticmethod
-    def _of(column: str, value: Any) -> str:
-        """Return what is said of one column."""
-        parts = value if isinstance(value, (list, tuple)) else (value,)
-        return quote(f"{column}:{','.join(map(_word, parts))}")
 
     def _words(self, name: str, value: Any) -> str:
         if not isinstance(value, (list, tuple)):
@@ -521,7 +419,6 @@ class ShellGroup(TyperGroup):
     """A group of commands."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters; a flag stands alone."""
         return _bare(super().get_params(ctx))
 
 
@@ -529,7 +426,6 @@ class ShellCommand(TyperCommand):
     """A command whose errors know how its parameters are spelled."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters; a flag stands alone."""
         return _bare(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -579,9 +475,8 @@ class ShellCommand(TyperCommand):
             if p.param_type_name == "option" and not p.multiple and not getattr(p, "is_flag", False)
             for flag in p.opts
         }
-        typed = [
-            single[word.partition("=")[0]] for word in words if word.partition("=")[0] in single
-        ]
+        flags = (word.partition("=")[0] for word in words)
+        typed = [single[flag] for flag in flags if flag in single]
         for name in typed:
             if typed.count(name) > 1:
                 raise ParameterError(

@@ -90,8 +90,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
                 print(json_text(_facts(release, session)))
             else:
                 print_sheet(Terminal(), _sheet(release, session))
-    if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
-        output.draw(release, plot)
+    output.draw(release, plot)  # last: what was paid for is shown, whatever becomes of the picture
 
 
 @contextmanager
@@ -119,12 +118,7 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError(extra, f"not be combined with {{{kept}}}", **{extra: LEFT_OUT})
     for name in asked:
         said["q"] = ORDERS.get(name, said.pop(name))
-    return grouped(said)
-
-
-def grouped(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed, with columns, and the keys of each, put together."""
-    for name in BY_COLUMN:
+    for name in BY_COLUMN:  # what is said of each column is put together
         if isinstance(said.get(name), list):
             said[name] = _by_column(said[name])
     for name in SEVERAL:
@@ -134,17 +128,15 @@ def grouped(said: dict[str, Any]) -> dict[str, Any]:
     if isinstance(by, list) and len(by) == 1:
         said["by"] = by[0]
     if isinstance(keys, list):
-        paired = isinstance(by, list) and len(by) == len(keys) > 1
-        said["keys"] = dict(zip(by or (), keys, strict=True)) if paired else keys[0]
+        columns = by or ()
+        paired = isinstance(by, list) and len(columns) == len(keys) > 1
+        said["keys"] = dict(zip(columns, keys, strict=True)) if paired else keys[0]
         if not paired and len(keys) > 1:
+            example = ["a", "b"]
             raise ParameterError(
-                "keys",
-                "be given once for each {by}",
-                f"{len(keys)} times for {len(by or ())}",
-                keys=["a", "b"]
-                if len(by or ()) < 2
-                else {column: ["a", "b"] for column in by or ()},
-            )
+                "keys", "be given once for each {by}", f"{len(keys)} times for {len(columns)}",
+                keys=example if len(columns) < 2 else dict.fromkeys(columns, example),
+            )  # fmt: skip
     return said
 
 
@@ -158,15 +150,6 @@ def _by_column(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _require_a_ledger(own: dict[str, Any]) -> None:
-    for name, value in own.items():
-        if value is not None:
-            raise ParameterError(
-                name, "be omitted without {ledger}", given(value),
-                f"Omit {{{name}}}, or name a ledger.", **{name: LEFT_OUT},
-            )  # fmt: skip
-
-
 def _session(
     cls: type[Statistic],
     data: str | Frame,
@@ -178,7 +161,12 @@ def _session(
     from sourdine.session import Session
 
     if ledger is None:
-        _require_a_ledger({name: terms[name] for name in OF_A_LEDGER})
+        for name in OF_A_LEDGER:
+            if terms[name] is not None:
+                raise ParameterError(
+                    name, "be omitted without {ledger}", given(terms[name]),
+                    f"Omit {{{name}}}, or name a ledger.", **{name: LEFT_OUT},
+                )  # fmt: skip
         return None
     terms |= {name: asked.pop(name, None) for name in SHARED}
     if not Path(ledger).exists():
@@ -231,16 +219,19 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
     planned = Plan(question=read(cls, asked)) if ledger is None else _within(cls, asked, ledger)
     could = None if ledger is None else Admission(planned.question, ledger.account)
     if as_json:
-        facts = planned.to_dict() | ({} if could is None else {"ledger": _facts_plan(could)})
+        facts = planned.to_dict()
+        if could is not None:
+            left, after = could.account.remaining.to_dict(), could.after
+            then = {"after": None if after is None else after.remaining.to_dict()}
+            facts["ledger"] = {"remaining": left, **then, **could.to_dict()}
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        sheet = _sheet_plan(planned)
+        sheet = planned.sheet()
+        notes = [*sheet.notes, ("note", _promise(planned))]
         if ledger is not None and could is not None:
-            notes = [*sheet.notes, *_left(could, ledger.terms.protected)]
-            sheet = replace(sheet, notes=notes)
-        print_sheet(Terminal(), sheet)
-    if plot is not None:
-        output.draw(planned, plot)
+            notes += _left(could, ledger.terms.protected)
+        print_sheet(Terminal(), Sheet(heads=sheet.heads, lines=sheet.lines, notes=notes))
+    output.draw(planned, plot)
 
 
 def _existing(where: str) -> StoredLedger:
@@ -277,15 +268,6 @@ def _terms(own: Terms, said: dict[str, Any]) -> Terms:
     )  # fmt: skip
 
 
-def _facts_plan(could: Admission) -> dict[str, Any]:
-    after = could.after
-    return {
-        "remaining": could.account.remaining.to_dict(),
-        "after": None if after is None else after.remaining.to_dict(),
-        **could.to_dict(),
-    }
-
-
 def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
     """Return what a ledger has left before and after a plan, or why it would refuse it."""
     left = ("remaining", could.account.remaining.told(whom))
@@ -296,18 +278,14 @@ def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
     return [left, ("after", after.remaining.told(whom))]
 
 
-def _sheet_plan(planned: Plan) -> Sheet:
-    sheet = planned.sheet()
-    units = f"{planned.units} " if planned.units else ""
-    error = f"{error_text(planned.error)} {units}"
+def _promise(planned: Plan) -> str:
+    error = f"{error_text(planned.error)} {f'{planned.units} ' if planned.units else ''}"
     if planned.ranks and not planned.units:
         error = f"{100 * planned.error:.4g} percentage points of rank "
-    promise = (
+    return (
         f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
-        f"{float(planned.confidence):g}. "
-        "Nothing was spent."
+        f"{float(planned.confidence):g}. Nothing was spent."
     )
-    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])
 
 
 # ---- ``sourdine explain``: what an epsilon means to one person -----------------------------------
@@ -323,9 +301,5 @@ def run_explain(
         read_number(delta, "delta", example=1e-6),
         releases=releases,
     )
-    if as_json:
-        print(said.to_json())
-    else:
-        print_sheet(Terminal(), said.sheet())
-    if plot is not None:
-        output.draw(said, plot, title=str(said.guarantee))
+    output.show(said, as_json=as_json)
+    output.draw(said, plot, title=str(said.guarantee))
