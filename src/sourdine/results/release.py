@@ -301,22 +301,18 @@ class Release(Answer):
                 "of", f"be 'sample' for a {display.head}, which depends on the number of records",
                 repr(of), "Use {of}, or ask for a mean or a proportion.", of="sample",
             )  # fmt: skip
-        if assume is not None:
-            self._check_normal(assume, of)
-        which = of if assume is None else "normal"
-        return self.mechanism.widened_limits(self, read_confidence(confidence), which)
-
-    def _check_normal(self, assume: str, of: str) -> None:
-        if assume != "normal" or of != "population":
+        if assume is not None and (assume != "normal" or of != "population"):
             raise ParameterError(
                 "assume", "be 'normal', with {of}, or omitted", given(assume),
-                "Use {assume} and {of}.", assume="normal", of="population",
+                assume="normal", of="population",
             )  # fmt: skip
-        if "normal" not in self.mechanism.display.extra_intervals:
+        if assume is not None and "normal" not in display.extra_intervals:
             raise ParameterError(
-                "assume", f"be omitted for this {self.mechanism.display.head}", given(assume),
+                "assume", f"be omitted for this {display.head}", given(assume),
                 "Omit it; a mean has such intervals with {population}.", population=True,
             )  # fmt: skip
+        which = of if assume is None else "normal"
+        return self.mechanism.widened_limits(self, read_confidence(confidence), which)
 
     @property
     def answer(self) -> Release:
@@ -343,33 +339,16 @@ class Release(Answer):
         facts = [
             ("cost", self.price), ("method", str(self.mechanism)), *self.mechanism.findings(self),
         ]  # fmt: skip
-        remarks = self.mechanism.remarks(self, words or PythonWording())
-        texts = (*self.caveats, *self._warnings(), *remarks)
-        return facts + [("note", text) for text in texts]
-
-    def _warnings(self) -> tuple[str, ...]:
+        texts = [*self.caveats]
         if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
-            return (f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.",)
-        return ()
+            texts.append(f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.")
+        texts += self.mechanism.remarks(self, words or PythonWording())
+        return facts + [("note", text) for text in texts]
 
     @property
     def price(self) -> str:
         """The cost and what it protects, in words."""
         return self.cost.told(self.mechanism.display.protected)
-
-    def printed_interval(self) -> dict[str, Any] | None:
-        """Return the printed interval as JSON; None if none is printed.
-
-        Examples
-        --------
-        >>> from sourdine.mechanisms import Laplace
-        >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
-        0.95
-        """
-        if not self.mechanism.display.intervals:
-            return None
-        confidence = self.mechanism.display.confidence
-        return {"confidence": confidence, "ends": plain(self.interval(confidence))}
 
     def derived(self) -> dict[str, Any]:
         """Return what is sent in addition to `to_dict`: the cost as decimals, the printed interval.
@@ -383,8 +362,11 @@ class Release(Answer):
         {'epsilon': 0.05, 'delta': 0.0}
         """
         facts: dict[str, Any] = {"cost": self.cost.to_dict() | {"decimal": self.cost.decimal}}
-        interval = self.printed_interval()
-        return facts if interval is None else {**facts, "interval": interval}
+        if self.mechanism.display.intervals:
+            confidence = self.mechanism.display.confidence
+            ends = plain(self.interval(confidence))
+            facts["interval"] = {"confidence": confidence, "ends": ends}
+        return facts
 
     def difference(self, first: object, second: object) -> Release:
         """Return how far the first of two groups is above the second, at no further cost."""

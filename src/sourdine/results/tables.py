@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from html import escape
 from math import ceil, floor, isfinite, log10
-from textwrap import fill
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sourdine.calendar import DAY, moment, read_instant, unit_of
 from sourdine.errors import ParameterError
+from sourdine.exact import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,11 +65,6 @@ def decimals(width: float) -> int:
     """Return how many decimals to print of a number that is known to within ``width``.
 
     Two digits of the width are kept, so rounding loses at most a twentieth of it.
-
-    Examples
-    --------
-    >>> decimals(0.034), decimals(1200.0), decimals(0.0)
-    (3, -2, 6)
     """
     return 6 if width <= 0 else 1 - floor(log10(width))
 
@@ -114,13 +110,7 @@ def brief(x: float, digits: int = 10) -> str:
 
 
 def unbounded(value: Any) -> str:
-    """Return the text of a value that any number may be near: of a float, three digits.
-
-    Examples
-    --------
-    >>> unbounded(17928.208123), unbounded(0.0), unbounded(3)
-    ('17,900', '0', '3')
-    """
+    """Return the text of a value that any number may be near: of a float, three digits."""
     inexact = isinstance(value, float) and isfinite(value) and value
     return brief(value, 3) if inexact else label(value)
 
@@ -135,8 +125,8 @@ def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
     """
     low, high = ends
     width = float(high) - float(low)
-    value_text = shown(value, own_width(value, width))
-    return value_text, outward(low, width, floor), outward(high, width, ceil)
+    own = min(width, abs(float(value)) / 100) if value else width  # three digits are kept
+    return shown(value, own), outward(low, width, floor), outward(high, width, ceil)
 
 
 def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
@@ -151,17 +141,6 @@ def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
         return shown(end, width)
     place = Decimal(1).scaleb(-decimals(width))
     return shown(float(rounded(Decimal(repr(float(end))) / place) * place), width)
-
-
-def own_width(value: float, width: float) -> float:
-    """Return the width by which a value is rounded: its interval's, but three digits are kept.
-
-    Examples
-    --------
-    >>> shown(33199.5, own_width(33199.5, 200_000.0))
-    '33,200'
-    """
-    return min(width, abs(float(value)) / 100) if value else width
 
 
 # ---- Dates and times -----------------------------------------------------------------------------
@@ -235,32 +214,26 @@ def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
     return str(shown.isoformat() if spec == "days" else shown.isoformat(" ", spec))
 
 
-def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
-    """Return the texts of a date and of the ends of its interval, which are rounded outward."""
-    low, high = ends
-    width = micros(high) - micros(low)
-    return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
+    """Return the texts of a number, a date or a duration and of the ends of its interval.
 
-
-def duration_row(value: dt.timedelta, ends: Sequence[dt.timedelta]) -> tuple[str, str, str]:
-    """Return the texts of a duration and of the ends of its interval, in one unit.
+    The ends are rounded outward, and durations have one unit.
 
     Examples
     --------
-    >>> duration_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
+    >>> any_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
     ('3.000 days', '2.0 days', '4.2 days')
     """
+    if is_date(value):
+        low, high = ends
+        width = micros(high) - micros(low)
+        return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+    if not is_duration(value):
+        return row(value, ends)
     name, size = unit_of(max(abs(micros(x)) for x in (value, *ends)))
     texts = row(micros(value) / size, [micros(end) / size for end in ends])
-    first, low, high = (f"{text} {name}" for text in texts)
-    return first, low, high
-
-
-def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
-    """Return the texts of a number, a date or a duration and of the ends of its interval."""
-    if is_date(value):
-        return date_row(value, ends)
-    return (duration_row if is_duration(value) else row)(value, ends)
+    first, first_end, last_end = (f"{text} {name}" for text in texts)
+    return first, first_end, last_end
 
 
 def date_axis(axis: Any, *, small: bool = False) -> None:
@@ -324,14 +297,11 @@ class Sheet:
     lead: int | None = None
 
     def __post_init__(self) -> None:
-        whole = {
-            "heads": tuple(map(printable, self.heads)),
-            "lines": [tuple(map(printable, line)) for line in self.lines],
-            "notes": [(printable(word), printable(text)) for word, text in self.notes],
-            "title": self.title and printable(self.title),
-        }
-        for name, value in whole.items():
-            object.__setattr__(self, name, value)
+        set_ = object.__setattr__
+        set_(self, "heads", tuple(map(printable, self.heads)))
+        set_(self, "lines", [tuple(map(printable, line)) for line in self.lines])
+        set_(self, "notes", [(printable(word), printable(text)) for word, text in self.notes])
+        set_(self, "title", self.title and printable(self.title))
 
     def text(self) -> str:
         """Return the table for a terminal: names left-aligned, numbers right-aligned."""
@@ -344,7 +314,11 @@ class Sheet:
             kept = [columns[i] for i in part]
             lines += ["  ".join(line).rstrip() for line in zip(*kept, strict=True)]
         width = max((len(word) for word, _ in self.notes), default=0)
-        below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
+        wrapped = TextWrapper(
+            PAGE, subsequent_indent=" " * (width + 2), break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
+        below = [wrapped.fill(f"{word:<{width}}  {text}") for word, text in self.notes]
         return "\n".join([*([self.title] if self.title else []), *lines, *below])
 
     def pages(self, gap: int = GAP) -> list[list[int]]:
@@ -385,22 +359,18 @@ class Sheet:
             return f"{title}<table>{facts}</table>"
         below = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
         notes = f"<div style='max-width:48em'>{below}</div>" if below else ""
-        first, *rest = self._parts()
-        parts = "".join(
-            f"<tbody {LEFT}>{_row(heads, 'th')}{_rows(lines)}</tbody>" for heads, *lines in rest
-        )
-        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
-        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{parts}</table>{notes}"
-
-    def _parts(self) -> list[list[Sequence[str]]]:
-        """Return the lines between empty ones; heads begin each part except the first."""
         parts: list[list[Sequence[str]]] = [[]]
-        for line in self.lines:
+        for line in self.lines:  # empty lines separate parts, which begin with heads of their own
             if any(line):
                 parts[-1].append(line)
             else:
                 parts.append([])
-        return [parts[0], *(part for part in parts[1:] if part)]
+        first, *rest = parts
+        further = "".join(
+            f"<tbody {LEFT}>{_row(part[0], 'th')}{_rows(part[1:])}</tbody>" for part in rest if part
+        )
+        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
+        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{further}</table>{notes}"
 
 
 class Displayable(ABC):
@@ -434,20 +404,12 @@ def _aligned(head: str, texts: Sequence[str]) -> list[str]:
     return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
 
 
-def _wrapped(text: str, indent: int) -> str:
-    """Wrap a note to a terminal's width, indented below its word."""
-    return fill(
-        text, PAGE, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
 # ---- Columns of numbers with labels and intervals ------------------------------------------------
 
 
 C = TypeVar("C")
 
 EXTRA_HEADS = {"normal": "population (normal)", "population": "population (any law)"}
-LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -512,17 +474,13 @@ class Columns:
         def picked(column: Sequence[Any]) -> list[Any]:
             return [column[i] for i in kept]
 
+        extra = {of: (picked(low), picked(up)) for of, (low, up) in self.extra_intervals.items()}
         return replace(
-            self,
+            self, values=picked(self.values), lower=self.lower and picked(self.lower),
+            upper=self.upper and picked(self.upper), extra_intervals=extra,
             labels={name: picked(column) for name, column in self.labels.items()},
             further={name: picked(column) for name, column in self.further.items()},
-            values=picked(self.values),
-            lower=self.lower and picked(self.lower),
-            upper=self.upper and picked(self.upper),
-            extra_intervals={
-                of: (picked(low), picked(high)) for of, (low, high) in self.extra_intervals.items()
-            },
-        )
+        )  # fmt: skip
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
@@ -531,7 +489,7 @@ class Columns:
         texts = kept.texts()
         own = [[interval_text(*ends) for _, *ends in texts]] if self.bounded else []
         extra = [
-            [spanned(*pair) for pair in zip(*ends, strict=True)]
+            [interval_text(*any_row(pair[0], pair)[1:]) for pair in zip(*ends, strict=True)]
             for ends in kept.extra_intervals.values()
         ]
         heads = (
@@ -560,8 +518,8 @@ class Columns:
             ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
-            (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))
-            for v, pair in zip(self.values, ends, strict=True)
+            (shown(v, width), outward(low, width, floor), outward(high, width, ceil))
+            for v, (low, high) in zip(self.values, ends, strict=True)
         ]
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -598,10 +556,7 @@ def with_free_names(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, 
 
 def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
     """Return columns as a frame of the named library: pandas, polars or pyarrow."""
-    if library not in LIBRARIES:
-        raise ParameterError(
-            "library", "be 'pandas', 'polars' or 'pyarrow'", repr(library), library="pandas"
-        )
+    one_of(library, "library", "pandas", "polars", "pyarrow")
     import narwhals
 
     try:
@@ -613,37 +568,13 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
 
 
 def interval_head(confidence: float | None) -> str:
-    """Return the title of a column of confidence intervals.
-
-    Examples
-    --------
-    >>> interval_head(0.95), interval_head(None)
-    ('95% CI', 'interval')
-    """
+    """Return the title of a column of confidence intervals."""
     return "interval" if confidence is None else f"{100 * confidence:g}% CI"
 
 
 def interval_text(low: str, high: str) -> str:
-    """Return an interval in one cell; empty if there is none.
-
-    Examples
-    --------
-    >>> interval_text("36", "39"), interval_text("", "")
-    ('[36, 39]', '')
-    """
+    """Return an interval in one cell; empty if there is none."""
     return f"[{low}, {high}]" if low or high else ""
-
-
-def spanned(low: Any, high: Any) -> str:
-    """Return an interval in one cell, rounded outward.
-
-    Examples
-    --------
-    >>> spanned(51004.2, 51496.1)
-    '[51,000, 51,500]'
-    """
-    _, first, last = any_row(low, (low, high))
-    return interval_text(first, last)
 
 
 def with_ends(value: str, *ends: str) -> str:
