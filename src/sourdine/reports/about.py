@@ -50,14 +50,6 @@ class Field:
     tier: int | None = None
     among: tuple[Any, ...] = ()
 
-    def fault(self, value: object) -> str | None:
-        """Return what must hold and does not; None if all is well."""
-        if not KINDS[self.kind](value):
-            return f"be {WORDS[self.kind]}"
-        if self.among and value not in self.among:
-            return f"be one of {', '.join(map(str, self.among))}"
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -99,7 +91,7 @@ def _second(*among: str) -> Field:
     return Field(tier=2, among=among)
 
 
-FIRST, THIRD = Field(tier=1), Field(tier=3)
+FIRST, THIRD, ANY = Field(tier=1), Field(tier=3), Field()
 STATUSES = (
     "Converted", "Draft", "Pending", "Changes Required", "Approved",
     "Approved (Update Requested)", "Approved (Pending)",
@@ -109,85 +101,49 @@ PRODUCTS = (
     "SQL queries",
 )  # fmt: skip
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
-
-BASIC = Group(
-    {
-        "name": FIRST,
-        "data_curators": Field("texts", 1),
-        "intended_use": FIRST,
-        "data_product_type": Field(tier=1, among=PRODUCTS),
-        "data_product_region": FIRST,
-        "description": FIRST,
-        "publication_date": Field("day", 1),
+VARIANTS = ("Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom")
+DEPLOYMENT = Group({
+    "basic": Group({
+        "name": FIRST, "data_curators": Field("texts", 1), "intended_use": FIRST,
+        "data_product_type": Field(tier=1, among=PRODUCTS), "data_product_region": FIRST,
+        "description": FIRST, "publication_date": Field("day", 1),
         "data_product_sector": Field(tier=1, among=SECTORS),
-    },
-    (
+    }, (
         "name", "data_curators", "description", "intended_use", "data_product_type",
         "data_product_region", "publication_date",
-    ),
-)  # fmt: skip
-VARIANT = Group(
-    {
-        "variant_name": _second(
-            "Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"
-        ),
-        "data_domain": THIRD,
-        "unprotected_quantities": THIRD,
-    }
-)
-LOSS = Group(
-    {
-        "privacy_unit": _second(),
-        "privacy_unit_details": THIRD,
-        "privacy_parameters": Group(
-            {"epsilon": Field("number"), "delta": Field("number or text"), "rho": Field("number")}
-        ),
+    )),
+    "dp_variant": Group({
+        "variant_name": _second(*VARIANTS), "data_domain": THIRD, "unprotected_quantities": THIRD,
+    }),
+    "privacy_loss": Group({
+        "privacy_unit": _second(), "privacy_unit_details": THIRD,
+        "privacy_parameters": Group({
+            "epsilon": Field("number"), "delta": Field("number or text"), "rho": Field("number"),
+        }),
         "privacy_parameters_details": Field("anything", 3),
-    }
-)
-MODEL = Group(
-    {
+    }),
+    "deployment_model": Group({
         "model_name": _second("Local", "Central", "Shuffle", "Federated", "Varies"),
-        "model_name_details": Field(),
-        "actors": THIRD,
-        "release_type": _second("One release", "Many releases"),
-        "release_type_details": Field(),
+        "model_name_details": ANY, "actors": THIRD,
+        "release_type": _second("One release", "Many releases"), "release_type_details": ANY,
         "data_source_type": _second("Static", "Dynamic"),
         "data_source_type_details": Field("anything"),
-        "access_type": _second("Interactive", "Non-interactive"),
-        "access_type_details": Field(),
-    }
-)
-ADMINISTRATIVE = Group(
-    {"sources": FIRST, "notes": Field(), "registry_authors": Field("texts")}, ("registry_authors",)
-)
-DEPLOYMENT = Group(
-    {
-        "basic": BASIC,
-        "dp_variant": VARIANT,
-        "privacy_loss": LOSS,
-        "deployment_model": MODEL,
-        "accounting": Group({"post_processing": THIRD, "composition": THIRD}),
-        "implementation": Group(
-            {
-                "preprocessing_and_hyperparameter_tuning": THIRD,
-                "mechanisms": THIRD,
-                "justification": THIRD,
-            }
-        ),
-        "administrative": ADMINISTRATIVE,
-    },
-    ("basic",),
-)
-RECORD = Group(
-    {
-        "url_slug": Field(),
-        "status": Field(among=STATUSES),
-        "tier": Field("whole number", among=TIERS),
-        "deployment": DEPLOYMENT,
-    },
-    ("url_slug", "status", "tier", "deployment"),
-)
+        "access_type": _second("Interactive", "Non-interactive"), "access_type_details": ANY,
+    }),
+    "accounting": Group({"post_processing": THIRD, "composition": THIRD}),
+    "implementation": Group({
+        "preprocessing_and_hyperparameter_tuning": THIRD, "mechanisms": THIRD,
+        "justification": THIRD,
+    }),
+    "administrative": Group(
+        {"sources": FIRST, "notes": ANY, "registry_authors": Field("texts")},
+        ("registry_authors",),
+    ),
+}, ("basic",))  # fmt: skip
+RECORD = Group({
+    "url_slug": ANY, "status": Field(among=STATUSES), "tier": Field("whole number", among=TIERS),
+    "deployment": DEPLOYMENT,
+}, ("url_slug", "status", "tier", "deployment"))  # fmt: skip
 
 
 def check(record: object) -> list[str]:
@@ -203,8 +159,10 @@ def check(record: object) -> list[str]:
 
 def _faults(value: object, kind: Field | Group, where: str) -> Iterator[str]:
     if isinstance(kind, Field):
-        if (must := kind.fault(value)) is not None:
-            yield f"{where} must {must}, got {_got(value)}."
+        if not KINDS[kind.kind](value):
+            yield f"{where} must be {WORDS[kind.kind]}, got {_got(value)}."
+        elif kind.among and value not in kind.among:
+            yield f"{where} must be one of {', '.join(map(str, kind.among))}, got {_got(value)}."
         return
     if not isinstance(value, Mapping):
         yield f"{where or 'the entry'} must be names with values, got {_got(value)}."

@@ -25,7 +25,6 @@ from sourdine.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
 
     from sourdine.reports.sections import Section
     from sourdine.results.release import Release
@@ -57,7 +56,8 @@ class Check:
 
 def checks(report: FiledReport) -> tuple[Check, ...]:
     """Check a ledger once more, from its lines alone."""
-    return _chain(report), _sums(report), _paired(report), _rebuilt(report)
+    sums = _added(report) if report.terms.filter is None else _priced(report)
+    return _chain(report), sums, *_answers(report)
 
 
 def _chain(report: FiledReport) -> Check:
@@ -69,21 +69,15 @@ def _chain(report: FiledReport) -> Check:
     return Check("The ledger is whole", passed=True, found=found)
 
 
-def _sums(report: FiledReport) -> Check:
-    return _added(report) if report.terms.filter is None else _priced(report)
-
-
 def _priced(report: FiledReport) -> Check:
-    plain = [replace(charge, answer=None, version=None) for charge in report.charges]
-    found = f"priced again from the parts of each loss: {report.spent.told()}"
+    what = "The prices of the charges are within the total"
     try:
+        plain = [replace(charge, answer=None, version=None) for charge in report.charges]
         require_sound(report.terms, plain)
     except UnreadableError as error:
-        found = str(error)
-        passed = False
-    else:
-        passed = True
-    return Check("The prices of the charges are within the total", passed=passed, found=found)
+        return Check(what, passed=False, found=str(error))
+    found = f"priced again from the parts of each loss: {report.spent.told()}"
+    return Check(what, passed=True, found=found)
 
 
 def _added(report: FiledReport) -> Check:
@@ -101,14 +95,35 @@ def _added(report: FiledReport) -> Check:
     )
 
 
-def _paired(report: FiledReport) -> Check:
+def _answers(report: FiledReport) -> tuple[Check, Check]:
+    """Check that the answers which were kept belong to their charges, and can be rebuilt."""
     kept = [filed for filed in report.filed if filed.charge.answer is not None]
-    wrong = _numbers(filed for filed in kept if not _belongs(filed))
-    return Check(
-        "Every kept answer belongs to its charge: same question, same cost",
-        passed=not wrong,
-        found=f"not so for {wrong}" if wrong else _how_many(len(kept), len(report.filed)),
+    lacking = len(report.filed) - len(kept)
+    counts = f"{len(kept)} answers to {len(report.filed)} charges"
+    counts += f"; {lacking} charged, no answer kept" if lacking else ""
+    changed = [
+        filed
+        for filed in kept
+        if filed.release is None or filed.release.to_json() != filed.charge.answer
+    ]
+    return (
+        _without(
+            "Every kept answer belongs to its charge: same question, same cost",
+            [filed for filed in kept if not _belongs(filed)],
+            counts,
+        ),
+        _without(
+            "Every kept answer follows from the numbers that were drawn",
+            changed,
+            "computed again, equal to the last digit",
+        ),
     )
+
+
+def _without(what: str, wrong: list[FiledRelease], found: str) -> Check:
+    """Return a check that holds unless something is wrong with some releases."""
+    numbers = ", ".join(f"number {each.charge.number}" for each in wrong)
+    return Check(what, passed=not wrong, found=f"not so for {numbers}" if wrong else found)
 
 
 def _belongs(filed: FiledRelease) -> bool:
@@ -127,31 +142,6 @@ def _of_text(asked: dict[str, Any]) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = question.of_private_number.to_dict()
     return found
-
-
-def _rebuilt(report: FiledReport) -> Check:
-    kept = [filed for filed in report.filed if filed.charge.answer is not None]
-    wrong = _numbers(
-        filed
-        for filed in kept
-        if filed.release is None or filed.release.to_json() != filed.charge.answer
-    )
-    return Check(
-        "Every kept answer follows from the numbers that were drawn",
-        passed=not wrong,
-        found=f"not so for {wrong}" if wrong else "computed again, equal to the last digit",
-    )
-
-
-def _numbers(filed: Iterable[FiledRelease]) -> str:
-    return ", ".join(f"number {each.charge.number}" for each in filed)
-
-
-def _how_many(kept: int, charges: int) -> str:
-    lacking = charges - kept
-    return f"{kept} answers to {charges} charges" + (
-        f"; {lacking} charged, no answer kept" if lacking else ""
-    )
 
 
 # ---- A report of everything that was released under a ledger, to be filed ------------------------
