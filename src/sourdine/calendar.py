@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # ---- Durations -----------------------------------------------------------------------------------
 
 
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
+_MICROSECOND = dt.timedelta(microseconds=1)
 DAY = 86_400 * 10**6
 Duration = dt.timedelta | str
 """The types that a duration may be given as."""
@@ -59,13 +61,13 @@ def read_duration(x: object) -> dt.timedelta | None:
         return None
     number = Fraction(1) if found[1] is None else Fraction(found[1])
     lasts = number * _NAMES[found[2].lower()]
-    if lasts.denominator != 1 or lasts > LONGEST // dt.timedelta(microseconds=1):
+    if lasts.denominator != 1 or lasts > LONGEST // _MICROSECOND:
         return None
     return dt.timedelta(microseconds=int(lasts))
 
 
 def micros(x: dt.timedelta) -> int:
-    return x // dt.timedelta(microseconds=1)
+    return x // _MICROSECOND
 
 
 def spelled(x: dt.timedelta | int) -> str:
@@ -157,8 +159,6 @@ _PLAIN = re.compile(
 )
 _EXAMPLE = "%d.%m.%Y"
 _PIVOT = 69
-_MIDNIGHT = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
-_TEXT_EPOCH = _MIDNIGHT.toordinal()
 SECOND, MINUTE, HOUR = 10**6, 60 * 10**6, 3600 * 10**6
 
 
@@ -220,7 +220,7 @@ class DateFormat:
 def _plain(text: str) -> int | None:
     """Parse most texts of ISO 8601, in a tenth of the time."""
     try:
-        since = dt.datetime.fromisoformat(text) - _MIDNIGHT
+        since = dt.datetime.fromisoformat(text) - _EPOCH
     except ValueError:
         return None
     return since.days * DAY + since.seconds * SECOND + since.microseconds
@@ -277,13 +277,10 @@ def _days(parts: dict[str, str]) -> int | None:
         if "yearday" in parts:
             first, number = dt.date(year, 1, 1).toordinal(), int(parts["yearday"])
             there = dt.date.fromordinal(first + number - 1).year == year
-            return first + number - 1 - _TEXT_EPOCH if there else None
-        month = (
-            int(parts["month"])
-            if "month" in parts
-            else _MONTHS.index(parts["name"][:3].lower()) + 1
-        )
-        return dt.date(year, month, int(parts["day"])).toordinal() - _TEXT_EPOCH
+            return first + number - 1 - _EPOCH.toordinal() if there else None
+        named = parts.get("name", "")[:3].lower()
+        month = _MONTHS.index(named) + 1 if named else int(parts["month"])
+        return dt.date(year, month, int(parts["day"])).toordinal() - _EPOCH.toordinal()
     except (ValueError, OverflowError):
         return None
 
@@ -329,8 +326,6 @@ ISO = DateFormat()
 
 NOWHERE = -(1 << 63)
 """Marks a missing instant in an array, as NumPy's NaT does."""
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
-_MICROSECOND = dt.timedelta(microseconds=1)
 FIRST = (dt.date.min - _EPOCH.date()).days * DAY
 LAST = ((dt.date.max - _EPOCH.date()).days + 1) * DAY - 1
 """The first and the last instant of the years 1 to 9999."""
@@ -494,7 +489,7 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
             "upper" if high is None else "lower", "be a date if the other bound is one",
             given(upper if high is None else lower), "Use two dates, or two numbers.",
         )  # fmt: skip
-    a, b = (_instant(x) for x in (low, high))
+    a, b = _instant(low), _instant(high)
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
     if a >= b:
         raise ParameterError(
@@ -528,11 +523,9 @@ def _step(typed: object, width: int, bounds: str) -> int:
         )  # fmt: skip
     size = micros(lasting)
     if width % size:
-        raise ParameterError(
-            "step", "divide upper - lower", f"{spelled(size)!r} for {bounds}",
-            "Use a step that divides the range, such as {step}, or move a bound.",
-            step=spelled(_fitting(width, size)),
-        )  # fmt: skip
+        hint = "Use a step that divides the range, such as {step}, or move a bound."
+        got, fits = f"{spelled(size)!r} for {bounds}", spelled(_fitting(width, size))
+        raise ParameterError("step", "divide upper - lower", got, hint, step=fits)
     return size
 
 
@@ -561,6 +554,5 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
             str(bins),
             bins=(high - low) // unit,
         )
-    inner = [(low + (high - low) * i // bins - low) // unit * unit for i in range(1, bins)]
-    start = dt.timedelta(microseconds=1)
-    return [lower, *(lower + start * x for x in inner), upper]
+    inner = [(high - low) * i // bins // unit * unit for i in range(1, bins)]
+    return [lower, *(lower + _MICROSECOND * x for x in inner), upper]

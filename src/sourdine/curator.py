@@ -14,7 +14,6 @@ from shlex import quote
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.frames.files import TextFile
@@ -58,16 +57,13 @@ _MOST = 0.5
 
 def dates_in(cells: ColumnTexts, reading: Reading) -> int:
     """Return how many cells are dates and no numbers, of a column that is meant to hold dates."""
-    found = _read(cells, reading, reading.dates)
-    return found if found >= _MOST * cells.filled else 0
-
-
-def _read(cells: ColumnTexts, reading: Reading, form: DateFormat) -> int:
-    return sum(
+    form = reading.dates
+    found = sum(
         k
         for text, k in cells.texts.items()
         if form.read(text) is not None and reading.number(text) is None
     )
+    return found if found >= _MOST * cells.filled else 0
 
 
 def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str | None, str | None]:
@@ -87,9 +83,7 @@ def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str |
 
 def _total(columns: Sequence[ColumnTexts], reading: Reading, form: str | None) -> int:
     """Return how many cells a format reads, of columns that it makes columns of dates."""
-    dates = ISO if form is None else DateFormat(form)
-    found = [(_read(cells, reading, dates), cells.filled) for cells in columns]
-    return sum(read for read, filled in found if read >= _MOST * filled)
+    return sum(dates_in(cells, replace(reading, date_format=form)) for cells in columns)
 
 
 # ---- Shapes of cells that are no numbers, and what to declare so that they are -------------------
@@ -318,30 +312,18 @@ class ColumnFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection(Displayable):
-    """What `inspect` found: for the curator alone.
-
-    Parameters
-    ----------
-    source
-        The file, if it is one.
-    rows
-        How many there are.
-    columns
-        What stands in each.
-    reading
-        What to declare.
-    remarks
-        What else was seen, a word and a sentence each.
-    unit
-        The column that names a person, if one was said.
-    """
+    """What `inspect` found: for the curator alone."""
 
     source: str | None
+    """The file, if it is one."""
     rows: int
     columns: tuple[ColumnFacts, ...]
     reading: Reading
+    """What to declare."""
     remarks: tuple[tuple[str, str], ...]
+    """What else was seen, a word and a sentence each."""
     unit: str | None = None
+    """The column that names a person, if one was said."""
 
     @property
     def command(self) -> str | None:
@@ -381,15 +363,12 @@ class Inspection(Displayable):
         declared = self.reading.to_dict()
         say = f"read={declared}" if declared else "nothing has to be declared"
         typed = [("type", line) for line in (self.command, self.next_command) if line]
+        notes = [("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say), *typed]
         return Sheet(
             title="For the curator alone: this is read off the data. Do not publish it.",
-            heads=[HEADS[i] for i in kept],
-            lines=[[line[i] for i in kept] for line in lines],
-            notes=[
-                *(("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say)),
-                *typed,
-            ],
-        )
+            heads=[HEADS[i] for i in kept], lines=[[line[i] for i in kept] for line in lines],
+            notes=notes,
+        )  # fmt: skip
 
 
 def inspect(
@@ -430,7 +409,8 @@ def inspect(
         remarks += _types(frame)
     seen = {name: _seen(frame, name, reading) for name in frame.columns}
     best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
-    remarks += [_mixed(name, cells) for name, (cells, _, _) in seen.items() if cells.mixed()]
+    remarks += [_mixed(name, units) for name, (cells, _, _) in seen.items()
+                if (units := cells.mixed())]  # fmt: skip
     if other is not None:
         remarks.append(_unsure(seen, best, other))
     form, other_form = best_format(best, [cells for cells, _, _ in seen.values()])
@@ -456,9 +436,8 @@ def _opened(data: object, source: str | None, reading: Reading) -> Frame:
     return Frame(data, read=None if isinstance(data, Frame) else reading)
 
 
-def _mixed(name: str, cells: ColumnTexts) -> tuple[str, str]:
+def _mixed(name: str, symbols: list[str]) -> tuple[str, str]:
     """Return a remark on numbers with several symbols."""
-    symbols = cells.mixed()
     listed = ", ".join(map(repr, map(printable, symbols[:_SHAPES])))
     return "units", (
         f"in {printable(name)}, numbers come with {listed}. If these are units, convert all "
@@ -586,22 +565,21 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
     if lowered.endswith(JSON_LINES):
         return _of_json_lines(files, declared)
     if lowered.endswith(EXCEL):
-        return declared, [note for file in files[:1] for note in _of_sheets(file, sheet)]
+        return declared, [_of_sheets(file, sheet) for file in files[:1]]
     if lowered.endswith(READSTAT):
         return declared, [note for file in files[:1] for note in _of_readstat(file, declared)]
     return declared, []
 
 
-def _of_sheets(path: str, sheet: str | None) -> Iterator[tuple[str, str]]:
+def _of_sheets(path: str, sheet: str | None) -> tuple[str, str]:
     """Say which sheet is read, and how to name another."""
     names = [printable(name) for name in worksheets(path)]
     shown = sheet or next(iter(names), "")
     others = [name for name in names if name != shown]
     if not others:
-        yield "sheet", shown
-        return
+        return "sheet", shown
     typed = quote(f"{Path(path).name}#{others[0]}")
-    yield "sheet", f"{shown}; the others are {', '.join(others)}: type {typed}"
+    return "sheet", f"{shown}; the others are {', '.join(others)}: type {typed}"
 
 
 def _of_readstat(path: str, reading: Reading) -> Iterator[tuple[str, str]]:

@@ -76,11 +76,14 @@ class Real:
 
     def bounds(self, bits: int) -> Interval:
         """Return integers ``lo <= x * 2**bits <= hi`` that differ by at most two."""
+        return self._within(bits, 2)
+
+    def _within(self, bits: int, width: int) -> Interval:
         extra = 32
         while True:
             lo, hi = self.enclosure(bits + extra)
             lo, hi = lo >> extra, -(-hi >> extra)
-            if hi - lo <= 2:
+            if hi - lo <= width:
                 return lo, hi
             extra *= 2
 
@@ -92,13 +95,7 @@ class Real:
         >>> exp_neg(Fraction(1)).ends(8), Real.of(Fraction(1, 2)).ends(8)
         ((94, 95), (128, 128))
         """
-        extra = 32
-        while True:
-            lo, hi = self.enclosure(bits + extra)
-            lo, hi = lo >> extra, -(-hi >> extra)
-            if hi - lo <= 1:
-                return lo, hi
-            extra *= 2
+        return self._within(bits, 1)
 
     def above(self, bits: int = 64) -> Fraction:
         """Return a rational at least the number, with ``bits`` significant bits."""
@@ -297,9 +294,11 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     if isinstance(x, (float, np.floating, Decimal)):
         if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
             raise ParameterError(name, "be finite", given(x), hint, **tries)
-        if isinstance(x, Decimal) and _immense(x):
+        if not isinstance(x, Decimal):
+            return Fraction(str(x))
+        if max(abs(int(x.as_tuple().exponent)), abs(x.adjusted())) > LARGEST_POWER:
             raise ParameterError(name, f"have a {POWER}", given(x), hint, **tries)
-        return Fraction(x) if isinstance(x, Decimal) else Fraction(str(x))
+        return Fraction(x)
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Rational):
         raise ParameterTypeError(name, "be a number", given(x), hint, **tries)
     return Fraction(int(x.numerator), int(x.denominator))
@@ -328,12 +327,6 @@ def fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _immense(x: Decimal) -> bool:
-    """Return whether a decimal has an implausible number of digits."""
-    exponent = x.as_tuple().exponent
-    return not isinstance(exponent, int) or max(abs(exponent), abs(x.adjusted())) > LARGEST_POWER
-
-
 def number(
     x: object,
     name: str,
@@ -347,10 +340,8 @@ def number(
     value = rational(x, name, example=middle)
     if not above < value <= most:
         what, tries = _typed(name, middle)
-        must, hint = (
-            f"be above {above} and at most {most}",
-            f"Use a number in between, such as {what}.",
-        )
+        must = f"be above {above} and at most {most}"
+        hint = f"Use a number in between, such as {what}."
         raise ParameterError(name, must, given(x), hint, **tries)
     return value
 
@@ -377,9 +368,8 @@ def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     value = rational(x, name, example=max(least, 1))
     if value < least:
         what, tries = _typed(name, least)
-        raise ParameterError(
-            name, f"be at least {least}", given(x), f"Use {what} or more.", **tries
-        )
+        hint = f"Use {what} or more."
+        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
     return value
 
 
@@ -483,21 +473,16 @@ def given(x: object) -> str:
     """
     if isinstance(x, str):
         return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
-    if _is_long(x):
+    long = isinstance(x, Decimal) and len(x.as_tuple().digits) > DIGITS
+    if isinstance(x, numbers.Rational):
+        long = max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
+    if long:
         return f"a number of more than {DIGITS} digits"
     if isinstance(x, Fraction) and Fraction(decimal := f"{float(x):g}") == x:
         return decimal
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)
     return kind(x)
-
-
-def _is_long(x: object) -> bool:
-    if isinstance(x, Decimal):
-        return len(x.as_tuple().digits) > DIGITS
-    if not isinstance(x, numbers.Rational):
-        return False
-    return bool(max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS)
 
 
 def kind(x: object) -> str:

@@ -139,17 +139,14 @@ class Grid:
         self._fix(low, high, fits, None)
 
     def _fix(self, lower: Fraction, upper: Fraction, step: Fraction, points: str | None) -> None:
-        set_ = object.__setattr__
-        set_(self, "lower", lower)
-        set_(self, "upper", upper)
-        set_(self, "step", step)
-        set_(self, "points", points)
-        set_(self, "last", (upper - lower) // step)
+        last = (upper - lower) // step
         low, high, each = float(lower), float(upper), float(step)
         # Dividing by a power of two is multiplying by its inverse, which is exact.
         inverse = 1 / each if frexp(each)[0] == 0.5 and isfinite(1 / each) else 0.0
-        beyond = floor((high - low) / each + 0.5) > self.last
-        set_(self, "_floats", (low, high, each, inverse, beyond))
+        floats = (low, high, each, inverse, floor((high - low) / each + 0.5) > last)
+        whole = {"lower": lower, "upper": upper, "step": step, "points": points, "last": last}
+        for name, value in {**whole, "_floats": floats}.items():
+            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         if self.points is not None:
@@ -344,11 +341,9 @@ def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
         )  # fmt: skip
     step = positive(typed, "step")
     if width % step:
-        raise ParameterError(
-            "step", "divide upper - lower", f"{given(typed)} for {bounds}",
-            "Use a step that divides the range, such as {step}, or move a bound.",
-            step=_fitting(width, step),
-        )  # fmt: skip
+        hint = "Use a step that divides the range, such as {step}, or move a bound."
+        got, fits = f"{given(typed)} for {bounds}", _fitting(width, step)
+        raise ParameterError("step", "divide upper - lower", got, hint, step=fits)
     if width / step >= 1 << 62 or step * WIDEST < 1:
         raise ParameterError(
             "step", "leave fewer than 2**62 points", given(typed),

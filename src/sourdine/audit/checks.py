@@ -9,9 +9,9 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from inspect import signature
 from itertools import chain
+from math import prod
 from multiprocessing import get_context
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -204,26 +204,18 @@ def check_releases_follow_the_law(specimen: Specimen) -> None:
 
     one = mechanism.release(given)
     own = getattr(mechanism.draw_all, "__func__", None) is not Mechanism.draw_all
+    wrong = _wrong_laws(specimen)
     for released in (one_by_one, together) if own else (one_by_one,):
-        found, caught = _with_power(specimen, released)
+        releases: list[Release] = []
+        caught = False
+        while not caught and len(releases) < max(MORE) * specimen.draws:
+            releases += released(max(FEWEST_RELEASES, len(releases)))
+            found = mechanism.outcomes_of(releases)
+            caught = all(p_value(found, law) < ALPHA for law in wrong)
         said = f"{len(found)} releases {released.__name__.replace('_', ' ')}"
         _demand(caught, f"{said} fit a law with 30% more or less noise")
         p = p_value(found, mechanism.law(mechanism.read(given)))
         _demand(p >= ALPHA, f"{said} do not follow the law: p = {p:.1e}")
-
-
-def _with_power(
-    specimen: Specimen, released: Callable[[int], list[Release]]
-) -> tuple[NDArray[np.int64], bool]:
-    """Return outcomes of so many releases that both wrong laws are rejected, and if they are."""
-    wrong = _wrong_laws(specimen)
-    releases: list[Release] = []
-    caught = False
-    while not caught and len(releases) < max(MORE) * specimen.draws:
-        releases += released(max(FEWEST_RELEASES, len(releases)))
-        found = _made(specimen).outcomes_of(releases)
-        caught = all(p_value(found, law) < ALPHA for law in wrong)
-    return found, caught
 
 
 def _wrong_laws(specimen: Specimen) -> list[Law | Product]:
@@ -281,8 +273,16 @@ def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[fl
     but for a probability of `ALPHA`. Where an output has several losses, it is that of the worst.
     """
     law = mechanism.law(x)
-    found = _outcomes(law)
-    if found is not None:
+    pieces = [factor.followed() for factor in law.factors]
+    ends = [(int(p.start[0]), int(p.start[-1] + p.length[-1])) for p in pieces]
+    if prod(end - first for first, end in ends) <= MOST_OUTCOMES:
+        cells = [np.arange(first, end) for first, end in ends]
+        found: NDArray[np.int64] = np.empty((1, 0), np.int64)
+        if cells and law is law.factors[0]:
+            found = cells[0]
+        elif cells:
+            every = np.stack(np.meshgrid(*cells, indexing="ij"), axis=-1)
+            found = every.reshape(-1, len(cells))
         chances, losses = law.pmf(found), mechanism.loss(x, found).reshape(len(found), -1)
         return lambda bound: float((chances @ (losses > bound)).max())
     from scipy.special import betaincinv
@@ -294,20 +294,6 @@ def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[fl
         return float(betaincinv(passed, len(seen) - passed + 1, ALPHA)) if passed else 0.0
 
     return surely
-
-
-def _outcomes(law: Law | Product) -> NDArray[np.int64] | None:
-    """Return all outputs that a law does not neglect, a row each of a product; None if too many."""
-    pieces = [factor.followed() for factor in law.factors]
-    ends = [(int(p.start[0]), int(p.start[-1] + p.length[-1])) for p in pieces]
-    if reduce(lambda n, end: n * (end[1] - end[0]), ends, 1) > MOST_OUTCOMES:
-        return None
-    cells = [np.arange(first, end) for first, end in ends]
-    if not cells:
-        return np.empty((1, 0), np.int64)
-    if law is law.factors[0]:
-        return cells[0]
-    return np.stack(np.meshgrid(*cells, indexing="ij"), axis=-1).reshape(-1, len(cells))
 
 
 def _between(worst: Worst, claim: float) -> str:

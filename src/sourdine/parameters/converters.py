@@ -15,7 +15,7 @@ import numpy as np
 
 from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
-from sourdine.exact import given, integer, one_of, positive, probability, rational
+from sourdine.exact import flag, given, integer, one_of, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
@@ -64,8 +64,13 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
             "date format.",
             **{parameter: example},
         )  # fmt: skip
-    timed = any(isinstance(date, dt.datetime) for date in there)
-    found = tuple(_at_midnight(date) for date in there) if timed else tuple(there)
+    found = tuple(there)
+    if any(isinstance(date, dt.datetime) for date in there):
+        midnight = dt.time()
+        found = tuple(
+            date if isinstance(date, dt.datetime) else dt.datetime.combine(date, midnight)
+            for date in there
+        )
     if any(a >= b for a, b in pairwise(found)):
         raise ParameterError(
             parameter, "be dates in order",
@@ -76,13 +81,7 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
 
 
 def duration(x: object, parameter: str) -> dt.timedelta | None:
-    """Return a duration above 0; None if the value may be a number.
-
-    Examples
-    --------
-    >>> duration("15 min", "step"), duration(15, "step")
-    (datetime.timedelta(seconds=900), None)
-    """
+    """Return a duration above 0; None if the value may be a number."""
     lasting = None if type(x) in PLAIN else read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
@@ -93,12 +92,6 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     if lasting is not None and lasting <= dt.timedelta(0):
         raise ParameterError(parameter, "be above 0", **{parameter: "1 day"})
     return lasting
-
-
-def _at_midnight(date: dt.date) -> dt.datetime:
-    if isinstance(date, dt.datetime):
-        return date
-    return dt.datetime(date.year, date.month, date.day)  # noqa: DTZ001 - without a zone, as written
 
 
 def _is_number(x: object) -> bool:
@@ -117,14 +110,11 @@ def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
     form = named.get("date_format")
     if form is None or not any(name in typed for name in ("bounds", "bins")):
         return dict(typed)
-    dates = Reading.of(read).dates
-    return {name: _each(x, dates) if name in {"bounds", "bins"} else x for name, x in typed.items()}
-
-
-def _each(x: Any, form: DateFormat) -> Any:
-    if not isinstance(x, (list, tuple)):
-        return x
-    return tuple(_declared(part, form) for part in x)
+    dates, found = Reading.of(read).dates, dict(typed)
+    for name in ("bounds", "bins"):
+        if isinstance(x := typed.get(name), (list, tuple)):
+            found[name] = tuple(_declared(part, dates) for part in x)
+    return found
 
 
 def _declared(x: object, form: DateFormat) -> object:
@@ -176,21 +166,13 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     """Return a probability that is neither 0 nor 1."""
     chance = rational(x, name, example=example)
     if not 0 < chance <= 1 - Fraction(1, 10**12):
-        raise ParameterError(
-            name, "be above 0 and below 1", given(x), f"Use a probability, such as {{{name}}}.",
-            **{name: example},
-        )  # fmt: skip
+        hint = f"Use a probability, such as {{{name}}}."
+        raise ParameterError(name, "be above 0 and below 1", given(x), hint, **{name: example})
     return chance
 
 
 def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
-    """Return the paths of public tables and the column that each is joined by.
-
-    Examples
-    --------
-    >>> lookup({"regions.csv": "region_code"})
-    (('regions.csv', 'region_code'),)
-    """
+    """Return the paths of public tables and the column that each is joined by."""
     if x is None:
         return None
     pairs = dict(x).items() if isinstance(x, (Mapping, tuple)) else ()
@@ -203,13 +185,7 @@ def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
 
 
 def where(x: object) -> str | None:
-    """Return a condition on one row; None if there is none.
-
-    Examples
-    --------
-    >>> where("age >= 18")
-    'age >= 18'
-    """
+    """Return a condition on one row; None if there is none."""
     if x is None:
         return None
     if not isinstance(x, str) or not x.strip():
@@ -218,12 +194,6 @@ def where(x: object) -> str | None:
 
     condition(x, "where")
     return x.strip()
-
-
-def flag(x: object, parameter: str) -> bool:
-    if isinstance(x, (bool, np.bool_)):
-        return bool(x)
-    raise ParameterTypeError(parameter, "be True or False", given(x), **{parameter: True})
 
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
@@ -266,10 +236,8 @@ def n(x: int | None) -> int | None:
 def name(x: object, parameter: str, example: str) -> str | None:
     if x is None or (isinstance(x, str) and x):
         return x
-    raise ParameterTypeError(
-        parameter, "be a column name", given(x), f"Use a column name, such as {{{parameter}}}.",
-        **{parameter: example},
-    )  # fmt: skip
+    hint = f"Use a column name, such as {{{parameter}}}."
+    raise ParameterTypeError(parameter, "be a column name", given(x), hint, **{parameter: example})
 
 
 def column(x: str | None) -> str | None:
@@ -472,7 +440,10 @@ def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) ->
     >>> bounds_or_find((0, 120)), bounds_or_find("find"), bounds_or_find((None, 5))
     ((Fraction(0, 1), Fraction(120, 1)), 'find', (None, Fraction(5, 1)))
     """
-    if _asks(x):
+    parts = x if isinstance(x, (list, tuple)) else ()
+    open_end = len(parts) == 2 and any(part is None for part in parts)
+    within = len(parts) == 3 and isinstance(parts[2], str) and parts[2] == FIND
+    if (isinstance(x, str) and x == FIND) or open_end or within:
         return cast("Bounds", _found(x))
     word = x[0] if isinstance(x, (list, tuple)) and len(x) == 1 else x
     if isinstance(word, str) and not any(map(str.isdigit, word)):
@@ -500,48 +471,29 @@ def ends(x: object) -> Ends:
     return (None, None) if x == FIND else cast("Ends", cast("tuple[Any, ...]", x)[:2])
 
 
-def _asks(x: object) -> bool:
-    if isinstance(x, str):
-        return x == FIND
-    if not isinstance(x, (list, tuple)):
-        return False
-    pair = len(x) == 2 and any(part is None for part in x)
-    return pair or (len(x) == 3 and isinstance(x[2], str) and x[2] == FIND)
-
-
 def _found(x: Any) -> Any:
     if x == FIND or all(part is None for part in x[:2]):
         return FIND
-    low, high = (None if part is None else _end(part) for part in x[:2])
-    if low is None or high is None:
-        return low, high
-    return *bounds((low, high)), FIND
-
-
-def _end(x: object) -> Fraction:
-    """Return a public end of the range in which bounds are searched."""
-    end = part(x, "bounds", "be finite numbers, or None where nobody knows", (0, None))
-    if abs(end) > FURTHEST:
-        raise ParameterError(
-            "bounds", "be within 2**63 of 0 to be found", given(x), bounds=(0, None)
-        )
-    return end
+    ends: list[Fraction | None] = []
+    for typed in x[:2]:
+        wanted, end = "be finite numbers, or None where nobody knows", None
+        if typed is not None and abs(end := part(typed, "bounds", wanted, (0, None))) > FURTHEST:
+            must = "be within 2**63 of 0 to be found"
+            raise ParameterError("bounds", must, given(typed), bounds=(0, None))
+        ends.append(end)
+    return tuple(ends) if None in ends else (*bounds(cast("Any", ends)), FIND)
 
 
 def check_step(x: Fraction | timedelta | None, typed: object) -> None:
     """Refuse a step from which no search for these bounds can start."""
     low, high = ends(typed)
     if isinstance(x, timedelta):
-        raise ParameterError(
-            "step", "be a number if bounds are found, as the bounds of dates cannot be found",
-            "a duration", step=LEFT_OUT,
-        )  # fmt: skip
+        must = "be a number if bounds are found, as the bounds of dates cannot be found"
+        raise ParameterError("step", must, "a duration", step=LEFT_OUT)
     most = COARSEST if low is None or high is None else min(COARSEST, high - low)
     if x is not None and not FINEST <= x <= most:
-        raise ParameterError(
-            "step", "be from 2**-100 to 2**40 if bounds are found, and within their range",
-            f"{float(x):g}", step=LEFT_OUT,
-        )  # fmt: skip
+        must = "be from 2**-100 to 2**40 if bounds are found, and within their range"
+        raise ParameterError("step", must, f"{float(x):g}", step=LEFT_OUT)
 
 
 # ---- Columns and keys of groups ------------------------------------------------------------------
@@ -627,17 +579,14 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
         raise ParameterError(
             "keys", "hold single values for a single column", "tuples", keys=KEYS_EXAMPLE
         )
+    every, hint = dict.fromkeys(names, KEYS_EXAMPLE), "Use {keys} for all combinations."
     if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
-        raise ParameterError(
-            "keys", f"hold a value for each of the {len(names)} columns", "",
-            "Use {keys} for all combinations.", keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )  # fmt: skip
+        must = f"hold a value for each of the {len(names)} columns"
+        raise ParameterError("keys", must, "", hint, keys=every)
     texts = [tuple(map(read_text, key)) for key in keys]
     if len(set(texts)) < len(texts) or any(None in text for text in texts):
-        raise ParameterError(
-            "keys", "hold distinct combinations of strings, numbers or dates", "",
-            "Use {keys} for all combinations.", keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )  # fmt: skip
+        must = "hold distinct combinations of strings, numbers or dates"
+        raise ParameterError("keys", must, "", hint, keys=every)
     return tuple(keys)
 
 
@@ -663,12 +612,9 @@ def require_apart(keys: tuple[Any, ...] | str | None) -> None:
     """Refuse a listed key with the same text as the key of all other rows."""
     if isinstance(keys, str) or keys is None:
         return
-    if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
+    parts = (part for key in keys for part in (key if isinstance(key, tuple) else (key,)))
+    if any(read_text(part) == OTHER for part in parts):
         raise ParameterError("other", f"be omitted if a key is named {OTHER!r}", other=LEFT_OUT)
-
-
-def _parts(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
 
 
 def _plain(part: Any) -> Any:

@@ -20,45 +20,27 @@ DATA, WHAT, GROUPS, PRIVACY = "Data", "Statistic", "Groups", "Privacy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """How a parameter is spelled and parsed.
-
-    Parameters
-    ----------
-    metavar
-        The placeholder in a command's help.
-    schema
-        Its JSON Schema.
-    parse
-        Converts text to a value; invalid text is left for the converter to refuse.
-    words
-        The number of words on a command line; 0 if it has options of its own.
-    shape
-        The type on a command line: a text, or a list of texts.
-    nullable
-        Whether None is a value to type, which differs from leaving the parameter out.
-    """
+    """How a parameter is spelled and parsed."""
 
     metavar: str
+    """The placeholder in a command's help."""
     schema: Mapping[str, Any]
+    """Its JSON Schema."""
     parse: Callable[[Any], Any]
+    """Converts text to a value; invalid text is left for the converter to refuse."""
     words: int = 1
+    """The number of words on a command line; 0 if it has options of its own."""
     shape: Any = str
+    """The type on a command line: a text, or a list of texts."""
     nullable: bool = False
+    """Whether None is a value to type, which differs from leaving the parameter out."""
 
 
 def param(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
     """Return the metadata of a field besides its name, type, converter and default.
 
-    Parameters
-    ----------
-    kind
-        How it is spelled and parsed.
-    text
-        One sentence of help.
-    group
-        The group in which it is listed.
-    unit
-        The unit of its number, where that is not obvious: records, ranks, values.
+    ``text`` is one sentence of help. The unit of a number is given where it is not obvious:
+    records, ranks, values.
     """
     return {"kind": kind, "help": text, "group": group, "unit": unit}
 
@@ -189,11 +171,6 @@ def _each(x: object) -> Any:
     return tuple(map(spelled, x)) if isinstance(x, (list, tuple)) else x
 
 
-def _flagged(x: object) -> Any:
-    """Return true or false for the words that mean it."""
-    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
-
-
 def _declared(x: object) -> Any:
     """Parse ``a:b,c:d`` to a value for each name; ``a=b`` means the same."""
     if not isinstance(x, str):
@@ -203,15 +180,11 @@ def _declared(x: object) -> Any:
 
 
 def _categories(x: object) -> Any:
-    # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
-    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
-
-
-def _group_keys(x: object) -> Any:
-    """Return the keys between commas, for each column; ``unknown`` stays a word."""
+    """Return names between commas, for each column; ``unknown`` stays a word."""
     if isinstance(x, dict):
         return {column: _listed(values) for column, values in x.items()}
-    return _categories(x)
+    # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
+    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
 
 
 _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
@@ -224,6 +197,7 @@ _LASTING = rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"
 _DURATION = {"type": "string", "pattern": _LASTING}
 _POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
 _OR_NONE: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], {"type": "null"}]}
+_STRING = {"type": "string"}
 _LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
@@ -250,7 +224,10 @@ PER_PERSON = Kind(
     parse=lambda x: x,
 )
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
-FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
+FLAG = Kind(
+    metavar="", schema={"type": "boolean"},
+    parse=lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
+)  # fmt: skip
 BOUNDS = Kind(
     metavar="LOWER UPPER",
     schema={
@@ -299,11 +276,10 @@ READING = Kind(
     schema={
         "type": "object",
         "properties": {
-            **{
-                x: {"type": "string"}
-                for x in ("encoding", "separator", "decimal", "thousands", "date_format")
-            },
-            **{x: {"type": "array", "items": {"type": "string"}} for x in ("header", "symbols")},
+            **dict.fromkeys(
+                ("encoding", "separator", "decimal", "thousands", "date_format"), _STRING
+            ),
+            **{x: {"type": "array", "items": _STRING} for x in ("header", "symbols")},
             "quotes": {"type": "boolean"},
         },
         "additionalProperties": False,
@@ -344,7 +320,7 @@ GROUP_KEYS = Kind(
             {"const": "unknown"},
         ]
     },
-    parse=_group_keys,
+    parse=_categories,
     shape=list[str],
 )
 

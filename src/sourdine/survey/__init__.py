@@ -1,7 +1,6 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
 =====================  =============================================================================
-``database``           what a survey asks of its database, and how it is kept in an SQLite file
 ``demo``               a survey that runs on this machine, answered by simulated browsers
 ``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python
 ``document``           `Survey`: what is asked, in which words, at what cost, by whom, and where

@@ -41,25 +41,19 @@ TOGETHER = 64
 
 
 def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -> Results:
-    """Run a survey until it is stopped; return what it says in the end.
+    """Run a survey that ``n`` browsers answer until it is stopped, or stops by itself.
 
-    Parameters
-    ----------
-    n
-        How many browsers answer.
-    seconds
-        After how long it stops by itself.
-    port
-        Where to listen on loopback; 0 for a free port.
-    say
-        What tells the person who watches.
+    Returns what it says in the end. The port is one of loopback, 0 for a free one.
     """
     if not 1 <= n <= MOST:
         raise ParameterError("n", f"be from 1 to {MOST}", str(n), n=500)
     if not 0 < seconds <= 86_400:
         raise ParameterError("seconds", "be above 0 and at most 86400", f"{seconds:g}", seconds=60)
     with TemporaryDirectory(prefix="sourdine-") as folder:
-        place = port or _free()
+        place = port
+        if not place:
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                place = int(taken.getsockname()[1])
         facts = tomllib.loads(SKELETON) | {"send_to": f"http://127.0.0.1:{place}/reports"}
         # one question for each person tells more of few people
         survey = Survey.from_facts(facts | {"epsilon": 2, "method": "sample"})
@@ -71,11 +65,6 @@ def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -
         found = results(store)
         store.close()
     return found
-
-
-def _free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 def simulated(survey: Survey, n: int) -> tuple[list[str], str]:

@@ -99,20 +99,18 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
         }
         for name, mechanism in form_of(schema).randomisers.items()
     ]
+    turn = {}  # which round it is, and what the memory of a device belongs to
+    if schema.turn is not None:
+        every = schema.changed(turn=None, missing=schema.missing)
+        turn = {"rounds": schema.rounds, "round": schema.turn, "schema": every.fingerprint}
     return {
         "v": VERSION,
         "mark": form_of(schema).mark,
         "epsilon": str(schema.epsilon),
         "method": schema.method,
-        **({} if schema.turn is None else _round(schema)),
+        **turn,
         "columns": columns,
     }
-
-
-def _round(schema: Schema) -> dict[str, Any]:
-    """Return which round it is, and what the memory of a device belongs to."""
-    every = schema.changed(turn=None, missing=schema.missing)
-    return {"rounds": schema.rounds, "round": schema.turn, "schema": every.fingerprint}
 
 
 def _asked(column: Attribute) -> dict[str, Any]:
@@ -167,11 +165,9 @@ def _window(of: SlidingWindow) -> dict[str, int]:
 
 
 def _hybrid(of: HybridReport) -> dict[str, Any]:
-    return (
-        {"method": "duchi", "last": of.last}
-        if of.always_bit
-        else {"method": "hybrid", **_window(of.window)}
-    )
+    if of.always_bit:
+        return {"method": "duchi", "last": of.last}
+    return {"method": "hybrid", **_window(of.window)}
 
 
 def _staircase(of: BoundedStaircase) -> dict[str, Any]:
@@ -184,27 +180,21 @@ def _staircase(of: BoundedStaircase) -> dict[str, Any]:
 WRITTEN: dict[type, Callable[[Any], dict[str, Any]]] = {
     RandomizedResponse: lambda of: {"method": "response", "k": of.categories},
     UnaryEncoding: lambda of: {
-        "method": "unary" if of.method == "optimal" else "symmetric",
-        "k": of.categories,
+        "method": "unary" if of.method == "optimal" else "symmetric", "k": of.categories,
     },
     HadamardResponse: lambda of: {"method": "hadamard", "k": of.categories},
     LocalHashing: lambda of: {
-        "method": "hashing",
-        "k": of.categories,
-        "values": of.values,
-        "digits": of.digits,
+        "method": "hashing", "k": of.categories, "values": of.values, "digits": of.digits,
     },
     SubsetSelection: lambda of: {"method": "subset", "k": of.categories, "size": of.chosen},
     FlippedSet: lambda of: {"method": "flipped", "k": of.categories, "flips": of.likely},
     SlidingWindow: lambda of: {"method": "window", **_window(of)},
     Duchi: lambda of: {"method": "duchi", "last": of.last},
-    HybridReport: _hybrid,
     BoundedLaplace: lambda of: {"method": "laplace", "last": of.last},
-    BoundedStaircase: _staircase,
     DesignedReport: lambda of: {"method": "design", "last": of.last, "channel": of.channel},
-    MemoisedHashing: _memoised,
-    PermanentResponse: _memoised,
-}
+    HybridReport: _hybrid, BoundedStaircase: _staircase,
+    MemoisedHashing: _memoised, PermanentResponse: _memoised,
+}  # fmt: skip
 """How a form names each mechanism, and the whole numbers that the device needs."""
 
 
@@ -226,12 +216,8 @@ BITS, MOST_BITS = 64, 1 << 12
 def read(form: Mapping[str, Any]) -> list[int]:
     """Return the last code of each column, or refuse the form.
 
-    The last code is that of an absent answer where a column has one for it.
-
-    Parameters
-    ----------
-    form
-        What `sourdine.survey.form.form_for_device` returned, or what somebody else made.
+    The last code is that of an absent answer where a column has one for it. A form may be made by
+    somebody else than `form_for_device`.
     """
     if _count(form.get("v"), 1, MOST) != VERSION:
         _refuse("be of a known version")

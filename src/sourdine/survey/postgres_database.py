@@ -28,7 +28,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sourdine.errors import ParameterError
 from sourdine.storage.locks import PATIENCE
 from sourdine.storage.postgres import REACHED, PostgresDialect
-from sourdine.survey.database import APPLICATION, VERSION
+from sourdine.survey.store import APPLICATION, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -97,19 +97,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results(Displayable):
-    """What is known of a survey.
-
-    Parameters
-    ----------
-    survey
-        What was asked.
-    state
-        ``"open"`` or ``"closed"``.
-    people
-        How many people are counted.
-    questions
-        What is known of each question, in the order asked.
-    """
+    """What is known of a survey: its state, people counted, and questions in the order asked."""
 
     survey: Survey
     state: str
@@ -120,8 +108,7 @@ class Results(Displayable):
         """Return the results as JSON knows them."""
         questions = {}
         for one in self.questions:
-            numbers = zip(one.values, one.lower, one.upper, strict=True)
-            rows = [{"value": v, "lower": a, "upper": b} for v, a, b in numbers]
+            rows = list(map(_ends, zip(one.values, one.lower, one.upper, strict=True)))
             told: dict[str, Any] = {}
             if rows:
                 shares = {"estimates": dict(zip(one.labels, rows, strict=False))}
@@ -222,10 +209,9 @@ def _question(
         one = found.mean(name) if number else found.shares(name, consistent=consistent)
         values, lower, upper = _estimated(one, share=not number)
         if absent and not several:
-            *_, no_answer = zip(*map(_listed, _estimated(found.answered(name))), strict=True)
+            *_, no_answer = _rows_of(found.answered(name))
         if absent and not (several or number):
-            among = found.shares(name, of="answered", consistent=consistent)
-            of_answered = tuple(zip(*map(_listed, _estimated(among)), strict=True))
+            of_answered = _rows_of(found.shares(name, of="answered", consistent=consistent))
     return QuestionResult(
         name=name, what="mean" if number else "share", reports=reports,
         labels=labels if values.size else (), values=tuple(values.tolist()),
@@ -247,9 +233,8 @@ def _estimated(one: Release, *, share: bool = True) -> tuple[Floats, Floats, Flo
     return value, low, high
 
 
-def _listed(numbers: Floats) -> list[float]:
-    listed: list[float] = numbers.tolist()
-    return listed
+def _rows_of(one: Release) -> tuple[Row, ...]:
+    return tuple(zip(*(part.tolist() for part in _estimated(one)), strict=True))
 
 
 def _ends(numbers: Row) -> dict[str, float]:
@@ -259,12 +244,7 @@ def _ends(numbers: Row) -> dict[str, float]:
 def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str, str, str]:
     """Return a number and the ends of its interval with the digits that the interval allows.
 
-    Parameters
-    ----------
-    value, low, high
-        The number and the ends, which are rounded outward.
-    share
-        Whether it is a share, to be written in per cent.
+    The ends are rounded outward, and a share is written in per cent.
 
     Examples
     --------
@@ -321,16 +301,9 @@ WIDE = 1000
 
 
 def results_page(found: Results, *, language: str | None = None, paused: bool = False) -> bytes:
-    """Return the page of results.
+    """Return the page of results in a language, the survey's first by default.
 
-    Parameters
-    ----------
-    found
-        What is known.
-    language
-        One of the survey's, the first if left out.
-    paused
-        Whether the page stays as it is.
+    A paused page stays as it is.
     """
     survey = found.survey
     tag = language or survey.languages[0]
@@ -435,20 +408,9 @@ def _row(
 ) -> dict[str, Any]:
     """Return a label, a number with its interval, and the places of its picture.
 
-    Parameters
-    ----------
-    label
-        What stands before the number.
-    numbers
-        The number and the ends of its interval.
-    words
-        What the page says.
-    ends
-        Between what a mean can lie; None for a share.
-    of_all
-        The same share of all people, where ``numbers`` is of those who answered.
-    alone
-        Whether the share is of all people, where those above are of those who answered.
+    A mean lies between ``ends``; a share has none. ``of_all`` is the same share of all people,
+    where ``numbers`` is of those who answered. A share ``alone`` is of all people, where those
+    above are of those who answered.
     """
     text, a, b = rounded(*numbers, share=ends is None)
     interval = _filled(words["results_interval"], low=a, high=b)
