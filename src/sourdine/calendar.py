@@ -85,13 +85,7 @@ def spelled(x: dt.timedelta | int) -> str:
 
 
 def unit_of(duration: float) -> tuple[str, int]:
-    """Return the unit that suits a number of microseconds, and its length.
-
-    Examples
-    --------
-    >>> unit_of(3.5 * DAY), unit_of(1.5e9)
-    (('days', 86400000000), ('min', 60000000))
-    """
+    """Return the unit that suits a number of microseconds, and its length."""
     name, size = next(
         ((name, size) for name, size in _DURATION_UNITS.items() if abs(duration) >= size), ("us", 1)
     )
@@ -99,13 +93,7 @@ def unit_of(duration: float) -> tuple[str, int]:
 
 
 def about(duration: float) -> str:
-    """Return a number of microseconds as a short, rounded text.
-
-    Examples
-    --------
-    >>> about(2.34567 * DAY), about(DAY), about(5400e6), about(0)
-    ('2.346 days', '1 day', '1.5 h', '0 us')
-    """
+    """Return a number of microseconds as a short, rounded text."""
     name, size = unit_of(duration)
     digits = Decimal(f"{duration / size:.4g}")
     number = f"{digits:f}" if digits % 1 else f"{digits:.0f}"
@@ -335,15 +323,7 @@ _PARTS = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
 
 
 def read_instant(v: object, date_format: DateFormat = ISO) -> int | None:
-    """Return the microseconds from 1970 to a value; None if it is neither a date nor a time.
-
-    Examples
-    --------
-    >>> read_instant(dt.date(1970, 1, 2)) == read_instant("1970-01-02") == DAY
-    True
-    >>> [read_instant(v) for v in (None, 0, "soon", np.datetime64("NaT"), "0000-01-01")]
-    [None, None, None, None, None]
-    """
+    """Return the microseconds from 1970 to a value; None if it is neither a date nor a time."""
     if isinstance(v, str):
         return _within(date_format.read(v))
     if isinstance(v, np.datetime64):
@@ -373,13 +353,7 @@ def _within(instant: int | None) -> int | None:
 
 
 def instants_of(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the instants of an array of NumPy's datetime64; `NOWHERE` where missing.
-
-    Examples
-    --------
-    >>> instants_of(np.array(["1970-01-01", "NaT", "20000-01-01"], "datetime64[D]")).tolist()
-    [0, -9223372036854775808, -9223372036854775808]
-    """
+    """Return the instants of an array of NumPy's datetime64; `NOWHERE` where missing."""
     unit, each = np.datetime_data(array.dtype)
     if unit == "generic":
         return np.full(array.shape, NOWHERE)
@@ -408,25 +382,13 @@ def counted(x: NDArray[np.int64], unit: str, each: int = 1) -> NDArray[np.int64]
 
 
 def moment(instant: int, *, date: bool) -> Any:
-    """Return the date, or the time without a zone, of an instant.
-
-    Examples
-    --------
-    >>> moment(DAY, date=True), moment(DAY, date=False)
-    (datetime.date(1970, 1, 2), datetime.datetime(1970, 1, 2, 0, 0))
-    """
+    """Return the date, or the time without a zone, of an instant."""
     time = _EPOCH + dt.timedelta(microseconds=instant)
     return time.date() if date else time
 
 
 def written(x: dt.date) -> str:
-    """Return a date or a time as text, without seconds if they are zero.
-
-    Examples
-    --------
-    >>> written(dt.datetime(2024, 2, 29, 14)), written(dt.date(2024, 2, 29))
-    ('2024-02-29 14:00', '2024-02-29')
-    """
+    """Return a date or a time as text, without seconds if they are zero."""
     if not isinstance(x, dt.datetime):
         return x.isoformat()
     return x.isoformat(" ", "auto" if x.second or x.microsecond else "minutes")

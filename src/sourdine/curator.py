@@ -103,13 +103,7 @@ _ZERO = re.compile(r"\D*0+\D")
 
 
 def shape(value: str) -> str:
-    r"""Return a text with 9 for digits and a for letters, cut short.
-
-    Examples
-    --------
-    >>> shape("1,234.50"), shape("€12"), shape("170 cm"), shape("\x1b[2J")
-    ('9,999.99', '€99', '999 aa', '?[9a')
-    """
+    r"""Return a text with 9 for digits and a for letters, cut short."""
     cut = value[:_LONGEST]
     letters = ("9" if c.isdecimal() else "a" if c.isalpha() else c for c in cut)
     text = "".join(c if c.isprintable() else "?" for c in letters)
@@ -143,15 +137,7 @@ class ColumnTexts:
         return {symbol for symbol, k in beside.items() if k >= least}
 
     def mixed(self) -> list[str]:
-        """Return the symbols of a column that has several: units that are not to be added up.
-
-        Examples
-        --------
-        >>> ColumnTexts(Counter({"170 cm": 40, "1.80 m": 30, "165": 9}), 0).mixed()
-        ['cm', 'm']
-        >>> ColumnTexts(Counter({"170 cm": 40, "165 CM": 30}), 0).mixed()
-        []
-        """
+        """Return the symbols of a column that has several: units that are not to be added up."""
         symbols = sorted(self.symbols())
         return symbols if len(set(map(str.casefold, symbols))) > 1 else []
 
@@ -184,14 +170,7 @@ def best_reading(
 
 
 def read_differently(cells: ColumnTexts, one: Reading, other: Reading) -> list[str]:
-    """Return the texts that are other numbers under another reading.
-
-    Examples
-    --------
-    >>> cells = ColumnTexts(Counter(["1.234", "12"]), 0)
-    >>> read_differently(cells, Reading(), Reading(decimal=",", thousands="."))
-    ['1.234']
-    """
+    """Return the texts that are other numbers under another reading."""
     pairs = ((text, one.number(text), other.number(text)) for text in cells.texts)
     return [text for text, x, y in pairs if x is not None and y is not None and x != y]
 

@@ -143,13 +143,7 @@ class SourdineError(Exception):
         return f"{clause}, got {self.got}." if self.got else f"{clause}."
 
     def also(self, sentence: str) -> Self:
-        """Return the error with one more sentence in its hint.
-
-        Examples
-        --------
-        >>> print(SourdineError("the disk is full.").also("Nothing was charged."))
-        the disk is full. Nothing was charged.
-        """
+        """Return the error with one more sentence in its hint."""
         if not self.must:
             return self.hinting("", self.tries, f"{self.name} {sentence}")
         return self.hinting(f"{self.hint} {sentence}".strip(), self.tries)
@@ -262,13 +256,7 @@ class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
 
 
 def close_matches(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """Return the known names that resemble another, ignoring case and surrounding blanks.
-
-    Examples
-    --------
-    >>> close_matches("Epsilom", ["delta", "epsilon"])
-    ['epsilon']
-    """
+    """Return the known names that resemble another, ignoring case and surrounding blanks."""
     from difflib import get_close_matches  # imported here: few calls are misspelt
 
     plain = {each.strip().casefold(): each for each in reversed([*known])}
@@ -277,13 +265,7 @@ def close_matches(name: str, known: Iterable[str], most: int = 3, cutoff: float 
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the question whether the closest known name is meant, or else a list of them all.
-
-    Examples
-    --------
-    >>> did_you_mean("epsilom", ["epsilon", "delta"]), did_you_mean("x", ["epsilon", "delta"])
-    ("Did you mean 'epsilon'?", "Known names: 'delta', 'epsilon'.")
-    """
+    """Return the question whether the closest known name is meant, or else a list of them all."""
     listed = sorted(known)
     if near := close_matches(name, listed, 1, 0.7):
         return f"Did you mean {near[0]!r}?"

@@ -544,13 +544,7 @@ def timing_leak(release: Callable[[], int], centre: int = 0, calls: int = 20_000
 
 
 def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Spearman's rho, ties sharing their mean rank.
-
-    Examples
-    --------
-    >>> rank_correlation([1, 2, 3, 4], [10, 20, 20, 90]).__round__(4)
-    0.9487
-    """
+    """Return Spearman's rho, ties sharing their mean rank."""
     return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 

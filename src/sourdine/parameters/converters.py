@@ -40,13 +40,7 @@ PLAIN = {int, float, Decimal, Fraction}
 
 
 def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
-    """Return values as dates, all of them times if one is; None if they are not dates.
-
-    Examples
-    --------
-    >>> dates(["2020-01-01", "2020-01-02T10:00"], "bounds")
-    (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
-    """
+    """Return values as dates, all of them times if one is; None if they are not dates."""
     typed = list(x)
     if all(type(part) in PLAIN for part in typed):
         return None
@@ -99,13 +93,7 @@ def _is_number(x: object) -> bool:
 
 
 def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
-    """Convert dates that were typed in the data's format.
-
-    Examples
-    --------
-    >>> in_iso({"bounds": ("01.02.2020", "2021-01-01")}, {"date_format": "%d.%m.%Y"})
-    {'bounds': (datetime.date(2020, 2, 1), '2021-01-01')}
-    """
+    """Convert dates that were typed in the data's format."""
     named = read if isinstance(read, Mapping) else vars(read) if isinstance(read, Reading) else {}
     form = named.get("date_format")
     if form is None or not any(name in typed for name in ("bounds", "bins")):
@@ -251,13 +239,7 @@ def unit(x: str | None) -> str | None:
 
 
 def per_person(x: str | None) -> str | None:
-    """Return how the rows of a person become one value.
-
-    Examples
-    --------
-    >>> per_person("sum"), per_person("last  by visited on")
-    ('sum', 'last by visited on')
-    """
+    """Return how the rows of a person become one value."""
     if x is None:
         return None
     words = x.split(maxsplit=2) if isinstance(x, str) else []
@@ -400,11 +382,6 @@ def binary(x: float) -> Fraction | None:
     """Return a float exactly if it is a power of two times an integer of few bits.
 
     ``2**-40`` prints as 9.094947017729282e-13, which divides no range: it means :math:`2^{-40}`.
-
-    Examples
-    --------
-    >>> binary(2**-40), binary(0.1)
-    (Fraction(1, 1099511627776), None)
     """
     exact = Fraction(x)
     return exact if exact.numerator.bit_length() <= 16 else None
@@ -515,13 +492,7 @@ KEYS_EXAMPLE = ["a", "b"]
 
 
 def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
-    """Return the column of groups, or several columns.
-
-    Examples
-    --------
-    >>> by("sex"), by(["sex"]), by(["sex", "education"])
-    ('sex', 'sex', ('sex', 'education'))
-    """
+    """Return the column of groups, or several columns."""
     if x is None or isinstance(x, str) or not isinstance(x, (list, tuple)):
         return name(x, "by", "region")
     columns = tuple(str(name(part, "by", "region") or "") for part in x)
@@ -560,13 +531,7 @@ def population(x: bool) -> bool:  # noqa: FBT001
 
 
 def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
-    """Return the keys as the columns need them: values of one, tuples of several.
-
-    Examples
-    --------
-    >>> matched(("sex", "age"), {"sex": ("f", "m"), "age": (30,)})
-    (('f', 30), ('m', 30))
-    """
+    """Return the keys as the columns need them: values of one, tuples of several."""
     names = columns(by)
     if isinstance(keys, str):
         return keys

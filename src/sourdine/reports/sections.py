@@ -140,19 +140,7 @@ LEADING = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)", re.MULTILINE)
 
 
 def markdown(title: str, sections: Sequence[Section]) -> str:
-    r"""Return the report as Markdown.
-
-    Examples
-    --------
-    >>> from sourdine.reports.sections import Facts, Section
-    >>> print(markdown("Ages", [Section("Unit", [Facts([("Unit", "<b>record</b>")])])]))
-    # Ages
-    <BLANKLINE>
-    ## Unit
-    <BLANKLINE>
-    - **Unit**: \<b\>record\</b\>
-    <BLANKLINE>
-    """
+    r"""Return the report as Markdown."""
     parts = [f"# {_one_line(title)}"]
     for section in sections:
         parts.append(f"## {_one_line(section.title)}")
@@ -221,16 +209,7 @@ def page(title: str, sections: Sequence[Section]) -> str:
 
 
 def article(title: str, sections: Sequence[Section]) -> Markup:
-    """Return the report as a part of a page.
-
-    Examples
-    --------
-    >>> from sourdine.reports.sections import Section, Text
-    >>> print(article("Ages", [Section("Unit", [Text("a <b> record")])]))
-    <article><header><h1>Ages</h1></header>
-    <nav><ol><li><a href="#s1">Unit</a></li></ol></nav>
-    <section id="s1"><h2><span>1</span> Unit</h2><p>a &lt;b&gt; record</p></section></article>
-    """
+    """Return the report as a part of a page."""
     return _rendered("article.html", title=title, sections=sections)
 
 
@@ -575,14 +554,10 @@ def _summary(report: FiledReport) -> list[Block]:
     if report.identity is not None:
         kept = f"{report.ledger}, identity {report.identity}"
     facts = [
-        ("Total", report.terms.told()),
-        ("Spent", report.spent.told(whom)),
-        ("Left", report.remaining.told(whom)),
-        ("First release", first),
-        ("Last release", last),
-        ("Ledger", kept),
-        ("Report made", f"{_day(report.when)}, by Sourdine {__version__}"),
-    ]
+        ("Total", report.terms.told()), ("Spent", report.spent.told(whom)),
+        ("Left", report.remaining.told(whom)), ("First release", first), ("Last release", last),
+        ("Ledger", kept), ("Report made", f"{_day(report.when)}, by Sourdine {__version__}"),
+    ]  # fmt: skip
     return [Text(text), Facts(facts)]
 
 

@@ -233,14 +233,7 @@ class Answer(OneNumber, Displayable):
 
 
 def brief(answer: Answer) -> str:
-    """Return an answer in a few words: its only number, or how many there are.
-
-    Examples
-    --------
-    >>> import sourdine as sd
-    >>> brief(sd.histogram([1, 2, 3], bins=4, bounds=(0, 4), epsilon=1))
-    '4 numbers'
-    """
+    """Return an answer in a few words: its only number, or how many there are."""
     columns = answer.columns()
     if len(columns.values) != 1:
         return f"{len(columns.values)} numbers"
@@ -265,11 +258,6 @@ def _names(keys: Sequence[object]) -> list[str]:
     """Return keys as JSON strings; the values of a tuple are joined by commas.
 
     If values contain commas and two keys would be equal, each is written as a JSON list.
-
-    Examples
-    --------
-    >>> _names([("f", 30), ("m", 30)]), _names([("a, b", "c"), ("a", "b, c")])
-    (['f, 30', 'm, 30'], ['["a, b", "c"]', '["a", "b, c"]'])
     """
     parts = [tuple(map(str, key)) if isinstance(key, tuple) else (str(key),) for key in keys]
     names = [", ".join(part) for part in parts]

@@ -40,14 +40,7 @@ FALLBACKS = (
 
 
 def folded(name: str) -> str:
-    """Fold a name into lines that fit next to an axis; a longer one ends in an ellipsis.
-
-    Examples
-    --------
-    >>> print(folded("Strongly disagree with this statement"))
-    Strongly disagree with this
-    statement
-    """
+    """Fold a name into lines that fit next to an axis; a longer one ends in an ellipsis."""
     text = drawable(printable(name))
     if len(text) <= FOLD:
         return text
@@ -489,14 +482,11 @@ def _panels(chart: Chart, release: Answer, title: str | None, path: str | None) 
     usual, intervals = _about(release)
     several, known = len(chart.series), any(series.truth is not None for series in chart.series)
     said = (
-        across.label and f"across: {across.label}",
-        upwards.label and f"upwards: {upwards.label}",
-        release.price,
-        intervals and f"{intervals} of all groups together",
+        across.label and f"across: {across.label}", upwards.label and f"upwards: {upwards.label}",
+        release.price, intervals and f"{intervals} of all groups together",
         f"the first {len(grid)} of {several} groups" if several > len(grid) else "",
-        "grey: the other groups" if chart.mark == "line" else "",
-        "red: the truth" if known else "",
-    )
+        "grey: the other groups" if chart.mark == "line" else "", "red: the truth" if known else "",
+    )  # fmt: skip
     folded_title = "\n".join(wrap(title or usual, TITLE))
     figure.suptitle(folded_title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(" · ".join(filter(None, said)), x=0.01, ha="left", color=NOTE, fontsize=8)
@@ -553,11 +543,6 @@ def environment(package: str) -> Environment:
     """Return the templates in the folder ``web`` of a package.
 
     Jinja is imported here, since most programs make no page.
-
-    Examples
-    --------
-    >>> environment("sourdine.reports").from_string("<b>{{ name }}</b>").render(name="<i>")
-    '<b>&lt;i&gt;</b>'
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -354,12 +354,6 @@ class Release(Answer):
         """Return what is sent in addition to `to_dict`: the cost as decimals, the printed interval.
 
         Both follow from the release, so they are not stored with it.
-
-        Examples
-        --------
-        >>> from sourdine.mechanisms import Laplace
-        >>> Laplace(epsilon=0.05).release(1000).derived()["cost"]["decimal"]
-        {'epsilon': 0.05, 'delta': 0.0}
         """
         facts: dict[str, Any] = {"cost": self.cost.to_dict() | {"decimal": self.cost.decimal}}
         if self.mechanism.display.intervals:
@@ -424,13 +418,7 @@ def read_confidence(confidence: object) -> float:
 
 
 def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
-    """Return the probability of a failure, exactly.
-
-    Examples
-    --------
-    >>> beta_of(0.95)
-    Fraction(1, 20)
-    """
+    """Return the probability of a failure, exactly."""
     value = rational(confidence, "confidence", example=0.95)
     if not (0 < value < 1 and 1 - value >= least):
         raise ParameterError(
@@ -441,13 +429,7 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
 
 
 def holding(value: Any, ends: Any) -> Any:
-    """Return intervals, each widened to include its value.
-
-    Examples
-    --------
-    >>> holding(-4, (0, 2)), holding({"a": 7, "b": 3}, {"a": (5, 9), "b": (4, 9)})
-    ((-4, 2), {'a': (5, 9), 'b': (3, 9)})
-    """
+    """Return intervals, each widened to include its value."""
     if isinstance(ends, Mapping):
         return {key: holding(value[key], own) for key, own in ends.items()}
     low, high = ends
@@ -466,13 +448,7 @@ def _pairs(ends: Any) -> list[Any]:
 
 
 def shown_ends(pairs: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
-    """Return the lower and the upper ends to be shown; None for an interval without an end.
-
-    Examples
-    --------
-    >>> shown_ends([(0, 1), (float("-inf"), float("inf"))])
-    ([0, None], [1, None])
-    """
+    """Return the lower and the upper ends to be shown; None for an interval without an end."""
     lower = [x for low, _ in pairs for x in flat(low)]
     upper = [x for _, high in pairs for x in flat(high)]
     for i, both in enumerate(zip(lower, upper, strict=True)):

@@ -47,13 +47,7 @@ def printable(text: str) -> str:
 
 
 def json_text(facts: object) -> str:
-    r"""Return JSON in one line, in which letters are kept and everything else is escaped.
-
-    Examples
-    --------
-    >>> print(json_text({"vote": "été\x9b2J"}))
-    {"vote": "été\u009b2J"}
-    """
+    r"""Return JSON in one line, in which letters are kept and everything else is escaped."""
     text = json.dumps(facts, ensure_ascii=False)
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
@@ -98,13 +92,7 @@ def grouped(text: str) -> str:
 
 
 def brief(x: float, digits: int = 10) -> str:
-    """Return a public number in at most so many significant digits.
-
-    Examples
-    --------
-    >>> brief(149760), brief(258.7, 2), brief(0.0312, 2), brief(27_641.0, 3), brief(1e30)
-    ('149,760', '260', '0.031', '27,600', '1e+30')
-    """
+    """Return a public number in at most so many significant digits."""
     text = f"{x:.{digits}g}"
     return f"{float(text):,.10g}" if abs(x) >= 10_000 else f"{float(text):g}"
 
@@ -116,13 +104,7 @@ def unbounded(value: Any) -> str:
 
 
 def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
-    """Return the texts of a value and of the ends of its interval, which are rounded outward.
-
-    Examples
-    --------
-    >>> row(51234.5678, (51004.2, 51496.1))
-    ('51,230', '51,000', '51,500')
-    """
+    """Return the texts of a value and of the ends of its interval, which are rounded outward."""
     low, high = ends
     width = float(high) - float(low)
     own = min(width, abs(float(value)) / 100) if value else width  # three digits are kept
@@ -130,13 +112,7 @@ def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
 
 
 def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
-    """Return an end of an interval, rounded away from its middle.
-
-    Examples
-    --------
-    >>> outward(0.3, 0.1, floor), outward(0.30000001, 0.1, ceil), outward(0.3, 0.1, ceil)
-    ('0.30', '0.31', '0.30')
-    """
+    """Return an end of an interval, rounded away from its middle."""
     if isinstance(end, int) or not isfinite(end):
         return shown(end, width)
     place = Decimal(1).scaleb(-decimals(width))
@@ -172,13 +148,7 @@ def micros(x: dt.date | dt.timedelta) -> int:
 
 
 def places(values: Sequence[Any]) -> list[float]:
-    """Return positions on an axis: dates in days from 1970, durations in days, numbers.
-
-    Examples
-    --------
-    >>> places([dt.date(1970, 1, 2), dt.datetime(1970, 1, 1, 12)]), places([3])
-    ([1.0, 0.5], [3.0])
-    """
+    """Return positions on an axis: dates in days from 1970, durations in days, numbers."""
     return [micros(v) / DAY if is_date(v) or is_duration(v) else float(v) for v in values]
 
 
@@ -218,11 +188,6 @@ def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
     """Return the texts of a number, a date or a duration and of the ends of its interval.
 
     The ends are rounded outward, and durations have one unit.
-
-    Examples
-    --------
-    >>> any_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
-    ('3.000 days', '2.0 days', '4.2 days')
     """
     if is_date(value):
         low, high = ends
@@ -538,13 +503,7 @@ class Columns:
 
 
 def with_free_names(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
-    """Return both in order; a label with the name of an own column gets a ``_`` appended.
-
-    Examples
-    --------
-    >>> with_free_names({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
-    {'count_': ['a', 'b'], 'sex': ['f', 'm'], 'count': [3, 4]}
-    """
+    """Return both in order; a label with the name of an own column gets a ``_`` appended."""
     named: dict[str, C] = {}
     for name, column in labels.items():
         free = name
@@ -578,24 +537,12 @@ def interval_text(low: str, high: str) -> str:
 
 
 def with_ends(value: str, *ends: str) -> str:
-    """Return a number and its interval in one line.
-
-    Examples
-    --------
-    >>> with_ends("37.2", "36", "39"), with_ends("bus")
-    ('37.2 [36, 39]', 'bus')
-    """
+    """Return a number and its interval in one line."""
     return f"{value} {interval_text(*ends)}" if any(ends) else value
 
 
 def label(x: object) -> str:
-    """Return a label as printed: numbers with few digits.
-
-    Examples
-    --------
-    >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
-    ('0.1', '0', '10,000,000', 'yes', '0.33333333')
-    """
+    """Return a label as printed: numbers with few digits."""
     if not isinstance(x, float):
         return "" if x is None else str(x)
     text = shown(x, 1e-6 * abs(x)) if x else "0"

@@ -104,13 +104,9 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
         every = schema.changed(turn=None, missing=schema.missing)
         turn = {"rounds": schema.rounds, "round": schema.turn, "schema": every.fingerprint}
     return {
-        "v": VERSION,
-        "mark": form_of(schema).mark,
-        "epsilon": str(schema.epsilon),
-        "method": schema.method,
-        **turn,
-        "columns": columns,
-    }
+        "v": VERSION, "mark": form_of(schema).mark, "epsilon": str(schema.epsilon),
+        "method": schema.method, **turn, "columns": columns,
+    }  # fmt: skip
 
 
 def _asked(column: Attribute) -> dict[str, Any]:

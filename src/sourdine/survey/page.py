@@ -90,13 +90,7 @@ ADDED = {
 
 @lru_cache(1)
 def languages() -> tuple[str, ...]:
-    """Return the languages that a page speaks without help.
-
-    Examples
-    --------
-    >>> languages()
-    ('ar', 'de', 'en', 'es', 'fr')
-    """
+    """Return the languages that a page speaks without help."""
     folder = files("sourdine.survey").joinpath("web", "words")
     return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir()))
 

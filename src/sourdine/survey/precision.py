@@ -205,17 +205,7 @@ def _moved(found: Estimates, name: str) -> float:
 
 
 def summary(survey: Survey) -> Sheet:
-    """Return what to look at before a survey is opened.
-
-    Examples
-    --------
-    >>> import tomllib
-    >>> from sourdine.survey import Survey
-    >>> from sourdine.survey.document import SKELETON
-    >>> sheet = summary(Survey.from_facts(tomllib.loads(SKELETON)))
-    >>> sheet.lines[0][:3], sheet.notes[0][0]
-    (('way', 'How did you come today?', '0.25'), 'cost')
-    """
+    """Return what to look at before a survey is opened."""
     schema, first = survey.schema, survey.languages[0]
     several = schema.rounds is not None
     parts = schema.parts("report")

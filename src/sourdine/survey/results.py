@@ -158,24 +158,7 @@ class Results(Displayable):
 
 
 def results(store: SurveyStore) -> Results:
-    """Return what the records say that a store has counted.
-
-    Examples
-    --------
-    >>> import tomllib
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from sourdine.survey import Survey
-    >>> from sourdine.survey.document import SKELETON
-    >>> from sourdine.survey.store import SurveyStore
-    >>> survey = Survey.from_facts(tomllib.loads(SKELETON))
-    >>> with TemporaryDirectory() as folder:
-    ...     store, _ = SurveyStore.create(Path(folder, "commute.db"), survey)
-    ...     found = results(store)
-    ...     store.close()
-    >>> found.people, found.questions[0].name, found.questions[0].values
-    (0, 'way', ())
-    """
+    """Return what the records say that a store has counted."""
     found, survey = store.estimates(), store.survey
     sampled = survey.schema.method == "sample"
     people = sum(found.counts.values()) if sampled else max(found.counts.values())
@@ -268,13 +251,7 @@ def _cells(value: float, low: float, high: float, *, share: bool) -> tuple[str, 
 
 
 def rounded_half(half: float, *, share: bool) -> str:
-    """Return half the width of an interval with one digit, or two if the first is 1; rounded up.
-
-    Examples
-    --------
-    >>> rounded_half(0.1307, share=True), rounded_half(3.21, share=False)
-    ('14', '4')
-    """
+    """Return half the width of an interval with one digit, or two if the first is 1; rounded up."""
     scale = 100 if share else 1
     place = _place(scale * half, share=share)
     return shown(place * ceil(scale * half / place - TINY), 10 * place)
