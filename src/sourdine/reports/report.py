@@ -37,21 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that was checked, and what was found.
-
-    Parameters
-    ----------
-    what
-        What must hold.
-    passed
-        Whether it does.
-    found
-        What was looked at.
-    """
+    """Something that was checked, and what was found."""
 
     what: str
+    """What must hold."""
     passed: bool
+    """Whether it does."""
     found: str
+    """What was looked at."""
 
 
 def checks(report: FiledReport) -> tuple[Check, ...]:
@@ -154,18 +147,12 @@ ENDINGS = (".html", ".md", ".json")
 
 @dataclass(frozen=True, slots=True)
 class FiledRelease:
-    """A charge with the answer that was kept for it, read back.
-
-    Parameters
-    ----------
-    charge
-        The line of the ledger.
-    release
-        The answer; None where none was kept, or it cannot be read.
-    """
+    """A charge with the answer that was kept for it, read back."""
 
     charge: Charge
+    """The line of the ledger."""
     release: Release | None
+    """The answer; None where none was kept, or it cannot be read."""
 
     @classmethod
     def of(cls, charge: Charge) -> FiledRelease:

@@ -32,83 +32,56 @@ MOST = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartAxis:
-    """An axis of a chart.
-
-    Parameters
-    ----------
-    scale
-        What its numbers are: plain numbers, days from 1970, days, percents, shares of 1, or
-        0, 1, ... for names.
-    names
-        The names, or of bars between numbers the texts of the edges.
-    view
-        The part that is shown; defaults to what the marks need.
-    from_zero
-        Whether it begins at 0, as counts do.
-    """
+    """An axis of a chart."""
 
     scale: Scale = "number"
+    """What its numbers are: plain numbers, days from 1970, days, percents, shares of 1, or 0, 1,
+    ... for names."""
     label: str = ""
     names: Sequence[str] = ()
+    """The names, or of bars between numbers the texts of the edges."""
     view: tuple[float, float] | None = None
+    """The part that is shown; defaults to what the marks need."""
     from_zero: bool = False
+    """Whether it begins at 0, as counts do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSeries:
-    """The numbers of one group, or of a release without groups.
-
-    Parameters
-    ----------
-    name
-        The group; empty without groups.
-    x
-        The positions of the numbers; of bars between numbers, their edges.
-    value, low, high
-        The numbers and the ends of their intervals, which are the numbers if there are none.
-    population
-        The ends of intervals for the population, if they were asked for.
-    truth
-        The true numbers, if the data is public.
-    """
+    """The numbers of one group, or of a release without groups."""
 
     name: str
+    """The group; empty without groups."""
     x: Sequence[float]
+    """The positions of the numbers; of bars between numbers, their edges."""
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
+    """The numbers and the ends of their intervals, which are the numbers if there are none."""
     population: tuple[Sequence[float], Sequence[float]] | None = None
+    """The ends of intervals for the population, if they were asked for."""
     truth: Sequence[float] | None = None
+    """The true numbers, if the data is public."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart of a release.
-
-    Parameters
-    ----------
-    mark
-        How a number is drawn: a dot in a row of its own, a bar, a point of a line, or a step.
-    x, y
-        The axes. Dots and bars with names have the names on ``x`` and the numbers on ``y``,
-        whichever way they are drawn.
-    series
-        The numbers: one series, or one for each group.
-    grouped
-        Whether the series are groups.
-    texts
-        Each number of a row of dots as text, with the ends of its interval if it has one.
-    told
-        The numbers in words, for a listener.
-    """
+    """A chart of a release."""
 
     mark: Mark
+    """How a number is drawn: a dot in a row of its own, a bar, a point of a line, or a step."""
     x: ChartAxis
     y: ChartAxis
+    """The axes. Dots and bars with names have the names on ``x`` and the numbers on ``y``,
+    whichever way they are drawn."""
     series: Sequence[ChartSeries]
+    """The numbers: one series, or one for each group."""
     grouped: bool = False
+    """Whether the series are groups."""
     texts: Sequence[Sequence[str]] = ()
+    """Each number of a row of dots as text, with the ends of its interval if it has one."""
     told: str = ""
+    """The numbers in words, for a listener."""
 
     @property
     def together(self) -> bool:

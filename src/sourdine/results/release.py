@@ -42,48 +42,32 @@ SHOWN = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """How the releases of an estimator are printed and drawn.
-
-    Parameters
-    ----------
-    head
-        The title of the column of numbers in a table.
-    title
-        The title of a chart; by default the estimator's text.
-    numeric
-        Whether the values are numbers, which have intervals.
-    populations
-        Whether there are intervals for the population too.
-    intervals
-        Whether tables, frames and charts show the intervals.
-    extra_intervals
-        Which intervals are shown in addition to those of the sample.
-    confidence
-        The confidence level of the intervals that are shown.
-    protected
-        What the guarantee protects, if that is more than a record.
-    from_zero
-        Whether a chart's axis begins at 0, as that of a count must for comparison.
-    even
-        Whether the numbers are shares of one whole, printed with one precision.
-    most
-        The maximum number of printed numbers: of more, the largest are printed.
-    lead
-        If a table may be split to the width of a page: how many columns begin each part.
-    """
+    """How the releases of an estimator are printed and drawn."""
 
     head: str
+    """The title of the column of numbers in a table."""
     title: str = ""
+    """The title of a chart; by default the estimator's text."""
     numeric: bool = True
+    """Whether the values are numbers, which have intervals."""
     populations: bool = True
+    """Whether there are intervals for the population too."""
     intervals: bool = True
+    """Whether tables, frames and charts show the intervals."""
     extra_intervals: tuple[str, ...] = ()
+    """Which intervals are shown in addition to those of the sample."""
     confidence: float = SHOWN
+    """The confidence level of the intervals that are shown."""
     protected: str = "record"
+    """What the guarantee protects, if that is more than a record."""
     from_zero: bool = False
+    """Whether a chart's axis begins at 0, as that of a count must for comparison."""
     even: bool = False
+    """Whether the numbers are shares of one whole, printed with one precision."""
     most: int | None = None
+    """The maximum number of printed numbers: of more, the largest are printed."""
     lead: int | None = None
+    """If a table may be split to the width of a page: how many columns begin each part."""
 
 
 class Estimator(ABC):

@@ -233,20 +233,6 @@ LEFT = "style='text-align:left'"
 class Sheet:
     """Heads, rows and notes, as printable texts (`sourdine.results.tables`).
 
-    Parameters
-    ----------
-    heads
-        The names of the columns; empty if there are only notes.
-    lines
-        The cells of each line.
-    notes
-        The notes below the table: a word and a text each.
-    title
-        The title above the table, if any.
-    lead
-        If a table may be split to the width of a page: how many columns begin each part. None:
-        it is never split.
-
     Examples
     --------
     >>> print(Sheet(heads=("key", "count"), lines=[("yes", "12"), ("no", "7")]).text())
@@ -256,10 +242,16 @@ class Sheet:
     """
 
     heads: Sequence[str] = ()
+    """The names of the columns; empty if there are only notes."""
     lines: Sequence[Sequence[str]] = ()
+    """The cells of each line."""
     notes: Sequence[tuple[str, str]] = ()
+    """The notes below the table: a word and a text each."""
     title: str | None = None
+    """The title above the table, if any."""
     lead: int | None = None
+    """If a table may be split to the width of a page: how many columns begin each part. None: it is
+    never split."""
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -381,33 +373,6 @@ EXTRA_HEADS = {"normal": "population (normal)", "population": "population (any l
 class Columns:
     """Columns of one length: labels, values and, where they are known, the ends of intervals.
 
-    Parameters
-    ----------
-    labels
-        The labels of the rows, by name; may be empty for a single number.
-    name
-        The name of the values.
-    values
-        The numbers.
-    lower, upper
-        The ends of their intervals; None if a value has none.
-    extra_intervals
-        The ends of further intervals: of a ``"population"``, and by the ``"normal"``
-        approximation.
-    confidence
-        The confidence level of the intervals; None if it is stated elsewhere.
-    even
-        Whether all numbers are printed with the precision of the narrowest interval, as for
-        shares of one whole; otherwise each with that of its own interval.
-    further
-        Further columns of a frame, such as the edges of bins as numbers; not printed.
-    printed
-        Which rows are printed; defaults to all.
-    most
-        The maximum number of printed rows: of more, those with the largest values. None for all.
-    by
-        The labels that name a group, which come first.
-
     Examples
     --------
     >>> ages = Columns(labels={"sex": ["f", "m"]}, name="mean", values=[41.2, 39.9])
@@ -416,17 +381,30 @@ class Columns:
     """
 
     labels: Mapping[str, Sequence[Any]]
+    """The labels of the rows, by name; may be empty for a single number."""
     name: str
+    """The name of the values."""
     values: Sequence[Any]
+    """The numbers."""
     lower: Sequence[Any] | None = None
     upper: Sequence[Any] | None = None
+    """The ends of their intervals; None if a value has none."""
     extra_intervals: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
+    """The ends of further intervals: of a ``"population"``, and by the ``"normal"`` approximation.
+    """
     confidence: float | None = 0.95
+    """The confidence level of the intervals; None if it is stated elsewhere."""
     even: bool = False
+    """Whether all numbers are printed with the precision of the narrowest interval, as for shares
+    of one whole; otherwise each with that of its own interval."""
     most: int | None = None
+    """The maximum number of printed rows: of more, those with the largest values. None for all."""
     further: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Further columns of a frame, such as the edges of bins as numbers; not printed."""
     printed: Sequence[int] | None = None
+    """Which rows are printed; defaults to all."""
     by: Sequence[str] = ()
+    """The labels that name a group, which come first."""
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in their original order."""

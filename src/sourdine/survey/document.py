@@ -81,22 +81,15 @@ Text = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyQuestion:
-    """One question in words; its column in the schema says what may be answered.
-
-    Parameters
-    ----------
-    name
-        The column.
-    ask, help
-        What is asked, and what helps to answer.
-    labels
-        How answers are called, those that are called otherwise than the schema does.
-    """
+    """One question in words; its column in the schema says what may be answered."""
 
     name: str
+    """The column."""
     ask: Text
     help: Text | None = None
+    """What is asked, and what helps to answer."""
     labels: Mapping[str, Text] = field(default_factory=dict)
+    """How answers are called, those that are called otherwise than the schema does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -439,22 +432,15 @@ class FieldProblem:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What became of a document.
-
-    Parameters
-    ----------
-    survey
-        The survey; None if something is wrong.
-    problems
-        What is wrong.
-    sketch
-        A survey of the questions that are right, at the cost that is said, in other words: for a
-        plan while the rest is being written. None if there is no such question.
-    """
+    """What became of a document."""
 
     survey: Survey | None
+    """The survey; None if something is wrong."""
     problems: tuple[FieldProblem, ...]
+    """What is wrong."""
     sketch: Survey | None
+    """A survey of the questions that are right, at the cost that is said, in other words: for a
+    plan while the rest is being written. None if there is no such question."""
 
 
 def examined(found: object) -> Examination:

@@ -55,38 +55,27 @@ Row = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionResult:
-    """What is known of one question.
-
-    Parameters
-    ----------
-    name, what
-        The question, and what is estimated: ``"share"`` or ``"mean"``.
-    reports
-        How many people reported it.
-    labels
-        The answers as the schema calls them; of a mean, none.
-    values, lower, upper
-        Estimates and the ends of their intervals; nothing below 50 reports. Shares are of all
-        people, those without an answer included; a mean is of those who answered.
-    of_answered
-        Where a question may be left unanswered: of each answer its share of those who answered,
-        with the ends of its interval.
-    no_answer
-        There, the share of all people who left it unanswered, with its ends.
-    planned
-        For numbers of people half the width of the interval, the widest of several.
-    """
+    """What is known of one question."""
 
     name: str
     what: str
+    """The question, and what is estimated: ``"share"`` or ``"mean"``."""
     reports: int
+    """How many people reported it."""
     labels: tuple[str, ...]
+    """The answers as the schema calls them; of a mean, none."""
     values: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    """Estimates and the ends of their intervals; nothing below 50 reports. Shares are of all
+    people, those without an answer included; a mean is of those who answered."""
     planned: tuple[tuple[int, float], ...]
+    """For numbers of people half the width of the interval, the widest of several."""
     of_answered: tuple[Row, ...] = ()
+    """Where a question may be left unanswered: of each answer its share of those who answered, with
+    the ends of its interval."""
     no_answer: Row | None = None
+    """There, the share of all people who left it unanswered, with its ends."""
 
     @property
     def half(self) -> float | None:
