@@ -76,9 +76,16 @@ class Real:
 
     def bounds(self, bits: int) -> Interval:
         """Return integers ``lo <= x * 2**bits <= hi`` that differ by at most two."""
-        return self._within(bits, 2)
+        return self.ends(bits, 2)
 
-    def _within(self, bits: int, width: int) -> Interval:
+    def ends(self, bits: int, width: int = 1) -> Interval:
+        """Return the floor and the ceiling of the number times ``2**bits``, or integers as wide.
+
+        Examples
+        --------
+        >>> exp_neg(Fraction(1)).ends(8), Real.of(Fraction(1, 2)).ends(8)
+        ((94, 95), (128, 128))
+        """
         extra = 32
         while True:
             lo, hi = self.enclosure(bits + extra)
@@ -86,16 +93,6 @@ class Real:
             if hi - lo <= width:
                 return lo, hi
             extra *= 2
-
-    def ends(self, bits: int) -> Interval:
-        """Return the floor and the ceiling of the number times ``2**bits``.
-
-        Examples
-        --------
-        >>> exp_neg(Fraction(1)).ends(8), Real.of(Fraction(1, 2)).ends(8)
-        ((94, 95), (128, 128))
-        """
-        return self._within(bits, 1)
 
     def above(self, bits: int = 64) -> Fraction:
         """Return a rational at least the number, with ``bits`` significant bits."""
@@ -119,37 +116,26 @@ class Real:
     def __float__(self) -> float:
         return float((self.below(80) + self.above(80)) / 2)
 
-    def __add__(self, other: Real | Fraction | int) -> Real:
+    def _with(
+        self, other: Real | Fraction | int, ends: Callable[[Interval, Interval, int], Interval]
+    ) -> Real:
+        """Return a function of two reals, from both enclosures at a precision."""
         y = Real.of(other)
+        return Real(lambda p: ends(self.enclosure(p), y.enclosure(p), p))
 
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return a + c, b + d
-
-        return Real(rule)
+    def __add__(self, other: Real | Fraction | int) -> Real:
+        return self._with(other, lambda x, y, _: (x[0] + y[0], x[1] + y[1]))
 
     __radd__ = __add__
 
     def __sub__(self, other: Real | Fraction | int) -> Real:
-        y = Real.of(other)
-
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return max(a - d, 0), max(b - c, 0)
-
-        return Real(rule)
+        return self._with(other, lambda x, y, _: (max(x[0] - y[1], 0), max(x[1] - y[0], 0)))
 
     def __rsub__(self, other: Fraction | int) -> Real:
         return Real.of(other) - self
 
     def __mul__(self, other: Real | Fraction | int) -> Real:
-        y = Real.of(other)
-
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return a * c >> p, -(-b * d >> p)
-
-        return Real(rule)
+        return self._with(other, lambda x, y, p: (x[0] * y[0] >> p, -(-x[1] * y[1] >> p)))
 
     __rmul__ = __mul__
 

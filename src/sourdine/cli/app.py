@@ -284,10 +284,9 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
 @app.callback()
 def _root(
     *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+        help="Print the version.")] = False,
+) -> None:  # fmt: skip
     del version
 
 
@@ -296,11 +295,10 @@ def ledger(
     path: Annotated[Path, argument("LEDGER", "The ledger file.")],
     *,
     json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
-    report: Annotated[
-        Path | None, option("PATH", "Write a report to this .html, .md or .json file.")
-    ] = None,
+    report: Annotated[Path | None, option("PATH", "Write a report to this .html, .md or .json "
+        "file.")] = None,
     about: Annotated[Path | None, ABOUT] = None,
-) -> None:
+) -> None:  # fmt: skip
     """Show the charges, the total and the remaining budget of a ledger.
 
     A report lists every release with its value, interval and cost, explains the guarantee for one
@@ -315,13 +313,12 @@ def ledger(
 def disclose(
     path: Annotated[Path | None, argument("LEDGER", "The ledger file.")] = None,
     *,
-    out: Annotated[
-        Path | None, option("PATH", "The entry, a YAML file. Printed by default.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, option("PATH", "The entry, a YAML file. Printed by default.",
+        "--out", "-o")] = None,
     about: Annotated[Path | None, ABOUT] = None,
     check: Annotated[Path | None, option("PATH", "Check an entry instead of writing one.")] = None,
     overwrite: Annotated[bool, flag("--overwrite", "Overwrite an existing file.")] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Write or check an entry for the registry of deployments of differential privacy.
 
     Exits with status 1 if the checked entry would be refused.
@@ -337,11 +334,10 @@ def explain(
     *,
     delta: Annotated[str, option("NUMBER", "The delta of one release.")] = "0",
     releases: Releases = [1, 10, 100],  # noqa: B006 - typer copies it
-    plot: Annotated[
-        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.")
-    ] = None,
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html "
+        "file.")] = None,
     json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Explain what an epsilon means for one person, in odds and probabilities. Reads no data."""
     from sourdine.cli.statistics import run_explain as run
 
@@ -350,15 +346,12 @@ def explain(
 
 @app.command()
 def plot(
-    file: Annotated[
-        Path,
-        argument("FILE", "A file saved with --json: a release, a plan, estimates or a density."),
-    ],
+    file: Annotated[Path, argument("FILE", "A file saved with --json: a release, a plan, estimates "
+        "or a density.")],
     *,
-    out: Annotated[
-        Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out", "-o")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out",
+        "-o")] = None,
+) -> None:  # fmt: skip
     """Plot a saved result. This costs no further epsilon."""
     from sourdine.cli.output import run
 
@@ -367,19 +360,12 @@ def plot(
 
 @app.command()
 def audit(
-    names: Annotated[
-        list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to all.")
-    ] = None,
+    names: Annotated[list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to "
+        "all.")] = None,
     *,
-    thorough: Annotated[
-        bool,
-        flag(
-            "--thorough",
-            "Run the whole conformance suite as well: draws for all inputs, releases one by "
-            "one, error bounds. Takes several times as long.",
-        ),
-    ] = False,
-) -> None:
+    thorough: Annotated[bool, flag("--thorough", "Run the whole conformance suite as well: draws "
+        "for all inputs, releases one by one, error bounds. Takes several times as long.")] = False,
+) -> None:  # fmt: skip
     """Audit every mechanism: exact worst case over all neighbours, and draws against the law.
 
     Prints a row for each as soon as it is judged, and uses all cores. Exits with status 1 if any

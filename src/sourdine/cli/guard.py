@@ -339,11 +339,10 @@ def submit(
 def show(
     path: GuardFile,
     *,
-    plot: Annotated[
-        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
-    ] = None,
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html file.",
+        panel=OUTPUT)] = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Show all teams with their best scores. Costs nothing."""
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
 
@@ -377,28 +376,24 @@ def plan(
     *,
     n: Annotated[int, of_data("NUMBER", "The number of labels.", "--n")],
     answers: Annotated[int | None, of_data("NUMBER", "The number of calls of 'confirm'.")] = None,
-    yes: Annotated[
-        int | None, of_data("NUMBER", "How many of these calls confirm the predictions.")
-    ] = None,
+    yes: Annotated[int | None, of_data("NUMBER", "How many of these calls confirm the "
+        "predictions.")] = None,
     scores: Annotated[int, of_data("NUMBER", "The number of additional scores.")] = 0,
-    submissions: Annotated[
-        int | None, of_data("NUMBER", "Plan a leaderboard with this many submissions instead.")
-    ] = None,
+    submissions: Annotated[int | None, of_data("NUMBER", "Plan a leaderboard with this many "
+        "submissions instead.")] = None,
     leads: Annotated[int, of_data("NUMBER", "The number of submissions that take the lead.")] = 10,
     queries: Queries = None,
-    surprises: Annotated[
-        int, of_data("NUMBER", "How many answers to queries come from the data.")
-    ] = 0,
-    volunteer: Annotated[
-        str, of_data("BITS", "The bits that the server may spend on facts before the first query.")
-    ] = "0",
+    surprises: Annotated[int, of_data("NUMBER", "How many answers to queries come from the "
+        "data.")] = 0,
+    volunteer: Annotated[str, of_data("BITS", "The bits that the server may spend on facts before "
+        "the first query.")] = "0",
     step: Step = None,
     error: AddedRowsError = None,
     confidence: Confidence = "0.95",
     blocks: Blocked = None,
     markov: Chained = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Compute how far scores may be from the truth after a number of answers. Reads no data."""
     from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard, plan_queries
 
@@ -436,9 +431,8 @@ def plan(
 @guard.command()
 @reads_text
 def init(
-    labels: Annotated[
-        Path, argument("LABELS", "The true labels, a .csv, .parquet, .txt or .npy file.")
-    ],
+    labels: Annotated[Path, argument("LABELS", "The true labels, a .csv, .parquet, .txt or .npy "
+        "file.")],
     *,
     out: Annotated[Path, option("PATH", "The new file of the guard.", "--out", "-o", panel=OUTPUT)],
     column: ColumnName = None,
@@ -453,7 +447,7 @@ def init(
     name: Annotated[str | None, term("TEXT", "The name of the data.", "--name")] = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Create a guard: a file that holds the labels and accounts for every answer.
 
     The file is readable by you only. Do not give the labels to the people who submit predictions.
@@ -482,17 +476,15 @@ def confirm(
     path: GuardFile,
     new: Predictions,
     *,
-    old: Annotated[
-        Path | None, of_data("PATH", "The predictions to beat. Defaults to those confirmed last.")
-    ] = None,
+    old: Annotated[Path | None, of_data("PATH", "The predictions to beat. Defaults to those "
+        "confirmed last.")] = None,
     column: ColumnName = None,
     margin: Margin = "1",
-    certified: Annotated[
-        bool, flag("--certified", "Confirm only if the improvement is certified.", panel=DATA)
-    ] = False,
+    certified: Annotated[bool, flag("--certified", "Confirm only if the improvement is certified.",
+        panel=DATA)] = False,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Test whether new predictions are better. If so, they become the baseline.
 
     Exits with status 0 if confirmed, 1 if not.
@@ -514,12 +506,11 @@ def score(
     predictions: Predictions,
     *,
     column: ColumnName = None,
-    step: Annotated[
-        str, of_data("NUMBER", "The step of the score's grid. A coarser grid costs less.")
-    ] = "0.01",
+    step: Annotated[str, of_data("NUMBER", "The step of the score's grid. A coarser grid costs "
+        "less.")] = "0.01",
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Release the accuracy (one minus the mean loss), rounded to a grid, with an interval."""
     require_columns(column, predictions)
     opened = open_guard(path)
@@ -531,15 +522,13 @@ def score(
 @reads_text
 def final(
     path: GuardFile,
-    predictions: Annotated[
-        Path | None,
-        argument("PREDICTIONS", "The predictions to score. Defaults to the confirmed ones."),
-    ] = None,
+    predictions: Annotated[Path | None, argument("PREDICTIONS", "The predictions to score. "
+        "Defaults to the confirmed ones.")] = None,
     *,
     column: ColumnName = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Release the exact accuracy with an interval, and close the guard permanently."""
     require_columns(column, predictions)
     opened = open_guard(path)
@@ -551,17 +540,15 @@ def final(
 @reads_text
 def extend(
     path: GuardFile,
-    labels: Annotated[
-        Path, argument("LABELS", "The true labels of the new rows, a file in the same format.")
-    ],
+    labels: Annotated[Path, argument("LABELS", "The true labels of the new rows, a file in the "
+        "same format.")],
     *,
     column: ColumnName = None,
-    confirmed: Annotated[
-        Path | None, of_data("PATH", "The confirmed predictions for the new rows.")
-    ] = None,
+    confirmed: Annotated[Path | None, of_data("PATH", "The confirmed predictions for the new "
+        "rows.")] = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Add labels of new rows from the same distribution, to narrow later intervals.
 
     The rows must not depend on earlier answers. From then on predictions must cover all rows, the

@@ -72,17 +72,15 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
     so_far = "epsilon so far" if adds else "spent so far"
     heads = ("", "when (UTC)", "what", "epsilon", "delta", so_far, "answer")
     print_table(console, heads, rows)
-    unit = ledger.terms.unit
-    whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
-    kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
-    persons = [("unit", f"{unit}, {kept} of each")] if unit else []
-    named = [("data", ledger.terms.name)] if ledger.terms.name else []
-    left = [("remaining", account.remaining.told(whom))]
-    if isinstance(account.remaining, RemainingBudget):
-        room = account.remaining
+    terms, room = ledger.terms, account.remaining
+    kept = "one row" if terms.rows == 1 else f"at most {terms.rows} rows"
+    facts = [("data", terms.name)] if terms.name else []
+    facts += [("unit", f"{terms.unit}, {kept} of each")] if terms.unit else []
+    facts += [("total", terms.told()), ("remaining", room.told(terms.protected))]
+    if isinstance(room, RemainingBudget):
         fits = (f"{shown(room.largest(kind), up=False)} for {KINDS[kind][0]}" for kind in KINDS)
-        left.append(("fits", f"epsilon {', '.join(fits)}"))
-    notes(console, [*named, *persons, ("total", ledger.terms.told()), *left])
+        facts.append(("fits", f"epsilon {', '.join(fits)}"))
+    notes(console, facts)
 
 
 def _facts(ledger: FileLedger, history: list[Charge]) -> dict[str, Any]:

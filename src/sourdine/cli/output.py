@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 from glob import glob
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
@@ -25,7 +26,7 @@ from sourdine.results.figures import write_page
 from sourdine.results.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sourdine.results.tables import Sheet
 
@@ -275,44 +276,35 @@ def _saved(file: Path) -> tuple[Any, str | None]:
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         with using(file, "read"):
             facts = json.loads(file.read_text(encoding="utf-8"))
-        for kind, (parts, rebuilt) in KINDS.items():
+        for kind, parts in KINDS.items():
             if parts <= facts.keys():
-                return rebuilt(facts), file.stem if kind == "estimates" else None
+                return _rebuilt(kind, facts), file.stem if kind == "estimates" else None
     raise ParameterError(
         "file", f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
         str(file), "Save one with sourdine mean ... --json > release.json.",
     )  # fmt: skip
 
 
-def _release(facts: Mapping[str, Any]) -> Any:
-    from sourdine.answers import Release
+def _rebuilt(kind: str, facts: Mapping[str, Any]) -> Any:
+    if kind == "a plan":
+        from sourdine.plan import Plan
+        from sourdine.questions import read
 
-    return Release.from_dict(facts)
-
-
-def _plan(facts: Mapping[str, Any]) -> Any:
-    from sourdine.plan import Plan
-    from sourdine.questions import read
-
-    return Plan(question=read({**facts["question"], "confidence": facts["confidence"]}))
+        return Plan(question=read({**facts["question"], "confidence": facts["confidence"]}))
+    module, name = READERS[kind]
+    return getattr(import_module(f"sourdine.{module}"), name).from_dict(facts)
 
 
-def _estimates(facts: Mapping[str, Any]) -> Any:
-    from sourdine.local.table.estimates import SavedEstimates
-
-    return SavedEstimates.from_dict(facts)
-
-
-def _density(facts: Mapping[str, Any]) -> Any:
-    from sourdine.local.densities.density import Density
-
-    return Density.from_dict(facts)
-
-
-KINDS: dict[str, tuple[set[str], Callable[[Mapping[str, Any]], Any]]] = {
-    "a release": ({"value", "cost", "question", "drawn"}, _release),
-    "a plan": ({"question", "confidence", "error"}, _plan),
-    "estimates": ({"estimates", "cost"}, _estimates),
-    "a density": ({"mass", "spread", "bounds"}, _density),
+KINDS = {
+    "a release": {"value", "cost", "question", "drawn"},
+    "a plan": {"question", "confidence", "error"},
+    "estimates": {"estimates", "cost"},
+    "a density": {"mass", "spread", "bounds"},
 }
-"""What can be drawn: what its JSON has, and what reads it."""
+"""What can be drawn, and what its JSON has."""
+READERS = {
+    "a release": ("answers", "Release"),
+    "estimates": ("local.table.estimates", "SavedEstimates"),
+    "a density": ("local.densities.density", "Density"),
+}
+"""The class that reads it."""

@@ -62,15 +62,9 @@ def _opened(address: str, witness: Path | None = None) -> closing[ServerStore]:
 def init(
     *,
     store: Where = HERE,
-    witness: Annotated[
-        Path | None,
-        option(
-            "PATH",
-            "Also create its witness: a new file on another disk that detects a rollback of "
-            "the store.",
-        ),
-    ] = None,
-) -> None:
+    witness: Annotated[Path | None, option("PATH", "Also create its witness: a new file on another "
+        "disk that detects a rollback of the store.")] = None,
+) -> None:  # fmt: skip
     """Create a store: a file, or tables in an empty database."""
     from sourdine.server.store.store import ServerStore
 
@@ -84,39 +78,25 @@ def init(
 @reads_text
 def add_data(
     name: Dataset,
-    source: Annotated[
-        str,
-        argument(
-            "SOURCE",
-            "A file, a folder of Parquet files, duckdb:///file.db#table, "
-            "postgresql://user@host/database#table, or spark:table.",
-        ),
-    ],
+    source: Annotated[str, argument("SOURCE", "A file, a folder of Parquet files, "
+        "duckdb:///file.db#table, postgresql://user@host/database#table, or spark:table.")],
     *,
     store: Where = HERE,
     epsilon: Annotated[str | None, option("NUMBER", "The total epsilon of all releases.")] = None,
     delta: Annotated[str | None, option("NUMBER", "The total delta.")] = None,
-    rho: Annotated[
-        str | None, option("NUMBER", "The total rho, instead of epsilon and delta.")
-    ] = None,
+    rho: Annotated[str | None, option("NUMBER", "The total rho, instead of epsilon and "
+        "delta.")] = None,
     relation: Annotated[str, option("WORD", "add_remove or substitute.")] = "add_remove",
     unit: Annotated[str | None, option("COLUMN", "The column that identifies a person.")] = None,
     rows: Annotated[str, option("NUMBER", "The maximum number of rows per person.")] = "1",
-    n: Annotated[
-        str | None, option("NUMBER", "The approximate number of records, if public.", "--n")
-    ] = None,
-    columns: Annotated[
-        Path | None,
-        option(
-            "PATH",
-            "A TOML file with bounds and step, or keys, of each column. They must not "
-            "depend on the data.",
-        ),
-    ] = None,
+    n: Annotated[str | None, option("NUMBER", "The approximate number of records, if public.",
+        "--n")] = None,
+    columns: Annotated[Path | None, option("PATH", "A TOML file with bounds and step, or keys, of "
+        "each column. They must not depend on the data.")] = None,
     title: Annotated[str, option("TEXT", "A short title for the web pages.")] = "",
     description: Annotated[str, option("TEXT", "A description for analysts.")] = "",
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Register a data set on this machine. Its total budget cannot be changed later.
 
     With --columns, analysts may only use these columns, with these bounds and keys.
@@ -154,11 +134,9 @@ def _add_person(
     *,
     store: Where = HERE,
     role: Annotated[str, option("WORD", "owner, analyst or auditor.")] = "analyst",
-    password_file: Annotated[
-        Path | None,
-        option("PATH", "A file with the password. By default a new one is generated and printed."),
-    ] = None,
-) -> None:
+    password_file: Annotated[Path | None, option("PATH", "A file with the password. By default a "
+        "new one is generated and printed.")] = None,
+) -> None:  # fmt: skip
     """Add a user. Prints a new password once, unless one is given."""
     from sourdine.server.running import add_person
 
@@ -270,10 +248,9 @@ def export(
     dataset: Dataset,
     *,
     store: Where = HERE,
-    out: Annotated[
-        Path | None, option("PATH", "The new file. Printed by default.", "--out", "-o")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, option("PATH", "The new file. Printed by default.", "--out",
+        "-o")] = None,
+) -> None:  # fmt: skip
     """Export every line of a ledger with its hash as JSON. The ledger of a guard is guard:NAME."""
     from sourdine.server.releases import lines_text
 
@@ -314,20 +291,18 @@ def add_guard(
     source: Annotated[str, argument("SOURCE", "The path of the labels on the server.")],
     *,
     store: Where = HERE,
-    column: Annotated[
-        str | None, option("NAME", "The column of the labels.", "--column", "-c")
-    ] = None,
+    column: Annotated[str | None, option("NAME", "The column of the labels.", "--column",
+        "-c")] = None,
     error: Annotated[str, term("NUMBER", "The maximum error of a score that is shown.", "--error")],
     loss: LossName = "zero-one",
-    scale: Annotated[
-        str | None, term("NUMBER", "The distance that counts as a loss of 1.", "--scale")
-    ] = None,
+    scale: Annotated[str | None, term("NUMBER", "The distance that counts as a loss of 1.",
+        "--scale")] = None,
     confidence: Confidence = "0.95",
     step: Annotated[str | None, term("NUMBER", "The step of the scores.", "--step")] = None,
     blocks: Blocked = None,
     markov: Chained = None,
     text: Annotated[str, option("TEXT", "A description of the task for the teams.")] = "",
-) -> None:
+) -> None:  # fmt: skip
     """Create a guard for labels on this machine. Its terms cannot be changed later."""
     from sourdine.server.guards import RegisteringGuard, registered_guard
     from sourdine.server.sources import anchored
@@ -367,35 +342,20 @@ def grant_team(
 def _serve(
     ctx: typer.Context,
     *,
-    store: Annotated[
-        str | None,
-        option("ADDRESS", "The store that 'serve init' created. Without it, a demo is started."),
-    ] = None,
+    store: Annotated[str | None, option("ADDRESS", "The store that 'serve init' created. Without "
+        "it, a demo is started.")] = None,
     host: Annotated[str, option("ADDRESS", "The address to listen on.")] = "127.0.0.1",
     port: Port = "8000",
     workers: Annotated[str, option("NUMBER", "The number of worker processes.")] = "1",
-    tick: Annotated[
-        str,
-        option(
-            "SECONDS",
-            "Send responses at multiples of this interval, so that their timing reveals nothing.",
-        ),
-    ] = "0.25",
-    witness: Annotated[
-        Path | None,
-        option(
-            "PATH",
-            "A file on another disk that detects a rollback of the store; 'serve "
-            "add-witness' creates one.",
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None, option("PATH", "Owners may register data below this folder over HTTP.")
-    ] = None,
-    behind_proxy: Annotated[
-        bool, flag("--behind-proxy", "The server runs behind a TLS proxy.")
-    ] = False,
-) -> None:
+    tick: Annotated[str, option("SECONDS", "Send responses at multiples of this interval, so that "
+        "their timing reveals nothing.")] = "0.25",
+    witness: Annotated[Path | None, option("PATH", "A file on another disk that detects a rollback "
+        "of the store; 'serve add-witness' creates one.")] = None,
+    folder: Annotated[Path | None, option("PATH", "Owners may register data below this folder over "
+        "HTTP.")] = None,
+    behind_proxy: Annotated[bool, flag("--behind-proxy", "The server runs behind a TLS "
+        "proxy.")] = False,
+) -> None:  # fmt: skip
     if ctx.invoked_subcommand is not None:
         return
     with worded(ctx.command.params):

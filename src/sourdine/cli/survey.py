@@ -103,12 +103,11 @@ def plan(
 def page(
     path: Document,
     *,
-    out: Annotated[
-        Path | None, option("PATH", "The page. Defaults to the survey's name.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, option("PATH", "The page. Defaults to the survey's name.", "--out",
+        "-o")] = None,
     round: Round = None,  # noqa: A002 - as it is typed
     overwrite: Overwrite = False,
-) -> None:
+) -> None:  # fmt: skip
     """Write the survey page, one HTML file, and print its SHA-256.
 
     The file is the same for all respondents. Host it on any web server, and publish the SHA-256 in
@@ -128,19 +127,12 @@ def page(
 def _open(
     path: Document,
     *,
-    store: Annotated[
-        str | None,
-        option(
-            "PLACE",
-            "A new file, or a postgresql:// address. Defaults to commute.db for a survey "
-            "named commute.",
-        ),
-    ] = None,
-    tickets: Annotated[
-        str, option("NUMBER", "The number of tickets; each allows one person to answer.")
-    ] = "0",
+    store: Annotated[str | None, option("PLACE", "A new file, or a postgresql:// address. Defaults "
+        "to commute.db for a survey named commute.")] = None,
+    tickets: Annotated[str, option("NUMBER", "The number of tickets; each allows one person to "
+        "answer.")] = "0",
     round: Round = None,  # noqa: A002 - as it is typed
-) -> None:
+) -> None:  # fmt: skip
     """Open a survey: freeze its document and create its store.
 
     With --tickets, one link with a single-use code is printed per ticket. The codes are not stored:
@@ -247,10 +239,9 @@ def _results(
     store: Kept,
     *,
     json: Json = False,
-    out: Annotated[
-        Path | None, option("PATH", "Write the results page to this file.", "--out", "-o")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, option("PATH", "Write the results page to this file.", "--out",
+        "-o")] = None,
+) -> None:  # fmt: skip
     """Print the results page: consistent shares and means, for at least 50 answers."""
     from sourdine.survey.results import results, results_page
 

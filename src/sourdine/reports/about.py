@@ -59,16 +59,6 @@ class Group:
     required: tuple[str, ...] = ()
 
 
-def _is_day(value: object) -> bool:
-    if not isinstance(value, str) or not DAY.fullmatch(value):
-        return False
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -76,7 +66,8 @@ def _is_number(value: object) -> bool:
 KINDS: dict[str, Callable[[object], bool]] = {
     "text": lambda x: isinstance(x, str),
     "texts": lambda x: isinstance(x, list) and bool(x) and all(isinstance(t, str) for t in x),
-    "day": _is_day, "whole number": lambda x: isinstance(x, int) and not isinstance(x, bool),
+    "day": lambda x: isinstance(x, str) and bool(DAY.fullmatch(x)) and _day(x) is not None,
+    "whole number": lambda x: isinstance(x, int) and not isinstance(x, bool),
     "number": _is_number, "number or text": lambda x: isinstance(x, str) or _is_number(x),
     "anything": lambda _: True,
 }  # fmt: skip

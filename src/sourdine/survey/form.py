@@ -111,15 +111,12 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
 
 def _asked(column: Attribute) -> dict[str, Any]:
     if isinstance(column, Number):
-        return {
-            "kind": column.kind, "lower": str(column.grid.lower), "step": str(column.grid.step),
-            "last": column.grid.last,
-        }  # fmt: skip
+        grid = column.grid
+        ends = {"lower": str(grid.lower), "step": str(grid.step), "last": grid.last}
+        return {"kind": column.kind, **ends}
     listed = getattr(column, "listed", None)
-    return {
-        "kind": column.kind,
-        "answers": list(FLAGS) if listed is None else [str(read_text(one)) for one in listed],
-    }
+    answers = list(FLAGS) if listed is None else [str(read_text(one)) for one in listed]
+    return {"kind": column.kind, "answers": answers}
 
 
 def _part(mechanism: object) -> dict[str, Any]:

@@ -222,10 +222,9 @@ def _said(survey: Survey, tag: str) -> dict[str, str]:
     """Return what the page itself says; in a survey of several rounds some words are others."""
     said = survey.said(tag)
     own = {key: text for key, text in said.items() if not key.startswith((RESULTS, ROUND))}
-    if survey.schema.rounds is None:
-        return own
-    others = (key for key in said if key.startswith(ROUND))
-    return own | {key.removeprefix(ROUND): said[key] for key in others}
+    if survey.schema.rounds is not None:
+        own |= {key.removeprefix(ROUND): said[key] for key in said if key.startswith(ROUND)}
+    return own
 
 
 def _spoken(survey: Survey, tag: str) -> dict[str, Any]:

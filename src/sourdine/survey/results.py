@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from itertools import zip_longest
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, cast
 
@@ -305,35 +306,25 @@ def _section(
     one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what the template shows of a question."""
-    schema, share = found.survey.schema, one.what == "share"
-    weights = schema.weights
+    schema, weights = found.survey.schema, found.survey.schema.weights
     part = float(weights[one.name] / sum(weights.values())) if schema.method == "sample" else 1.0
+
+    def half(width: float) -> str:  # of shares in percentage points
+        text = rounded_half(width, share=one.what == "share")
+        return words["results_points"].replace("{half}", text) if one.what == "share" else text
+
+    expected = words["results_expected"]
     ahead = Markup(" ").join(
-        _filled(
-            words["results_expected"],
-            people=n,
-            reports=round(part * n),
-            half=_half(half, words, share=share),
-        )
-        for n, half in one.planned
+        _filled(expected, people=n, reports=round(part * n), half=half(width))
+        for n, width in one.planned
     )
-    now = _filled(
-        words["results_accuracy"],
-        reports=one.reports,
-        half=_half(one.half or 0, words, share=share),
-    )
+    now = _filled(words["results_accuracy"], reports=one.reports, half=half(one.half or 0))
     return {
         "ask": asked.ask[tag], "hidden": _filled(words["results_hidden"], fewest=FEWEST),
         "ahead": ahead, "whom": words["results_answered"] if one.of_answered else "",
         "rows": [*_rows(one, asked, schema.columns[one.name], tag, words)] if one.values else [],
         "now": now,
     }  # fmt: skip
-
-
-def _half(half: float, words: Mapping[str, str], *, share: bool) -> str:
-    """Return half the width of an interval; of shares in percentage points."""
-    text = rounded_half(half, share=share)
-    return words["results_points"].replace("{half}", text) if share else text
 
 
 def _rows(
@@ -354,13 +345,11 @@ def _rows(
         return
     called = {"false": words["no"], "true": words["yes"], NO_ANSWER: words["none"]}
     texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in one.labels)
-    for place, (label, of_all) in enumerate(zip(texts, numbers, strict=True)):
-        if not one.of_answered:
-            yield _row(label, of_all, words)
-        elif place < len(one.of_answered):
-            yield _row(label, one.of_answered[place], words, of_all=of_all)
+    for label, of_all, answered in zip_longest(texts, numbers, one.of_answered):
+        if answered is None:
+            yield _row(label, of_all, words, alone=bool(one.of_answered))
         else:
-            yield _row(label, of_all, words, alone=True)
+            yield _row(label, answered, words, of_all=of_all)
 
 
 def _row(
