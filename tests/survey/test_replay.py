@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 import quickjs
 
+import survey_device as device
 from sourdine.local import Aggregator, Schema
 from sourdine.local.reports.records import Reason
 from sourdine.local.table.columns import Attribute
-from sourdine.survey import device
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import script_of
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 import pytest
 import quickjs
 
+import survey_device as device_rounds
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator, Choice, Flag, Schema
 from sourdine.local.rounds.respondent import Respondent
 from sourdine.survey import Survey, page
-from sourdine.survey import device as device_rounds
 from sourdine.survey.form import FLAGS, form_for_device
 from sourdine.survey.page import languages, script_of, sure, words
 from sourdine.survey.precision import precision

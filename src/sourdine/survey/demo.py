@@ -15,9 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.survey import device
+from sourdine.local.reports.records import to_lines
 from sourdine.survey.document import SKELETON, Survey
-from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 from sourdine.survey.results import results
 from sourdine.survey.serving import Collector, WebServer
@@ -70,13 +69,15 @@ def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -
 def simulated(survey: Survey, n: int) -> tuple[list[str], str]:
     """Return the records of so many people who answer the survey of `SKELETON`, and what drew them.
 
-    The page's own device draws them in Node; where there is none, the reference in Python does.
+    The page's own device draws them in Node; where there is none, the schema does.
     """
     people = [_person(random.SystemRandom()) for _ in range(n)]
     program = shutil.which("node")
     if program is None:
-        form = form_for_device(survey.schema)
-        return [device.record(form, person) for person in people], "Python"
+        several = [{**one, "wishes": ";".join(one.get("wishes", ()))} for one in people]
+        table = {name: [one.get(name) for one in several] for name in survey.schema.columns}
+        drawn = survey.schema.reports(table)
+        return [line for records in drawn for line in to_lines(records)], "Python"
     with (
         TemporaryDirectory() as folder,
         as_file(files("sourdine.survey").joinpath("web", "device.mjs")) as script,
