@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from copy import copy
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.main import get_command_name
@@ -145,8 +144,7 @@ def _lazily(module: str, name: str, *first: object) -> Callable[..., None]:
     return run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalCommand:
+class LocalCommand(NamedTuple):
     """A command that reads a table: what it does, what to know, its options and an example."""
 
     name: str
@@ -158,82 +156,64 @@ class LocalCommand:
 
 LOCAL = (
     LocalCommand(
-        name="inspect",
-        text="Inspect a file for unreadable cells and formats to declare (for the curator only).",
-        more="The output is not private and must not be published. It costs no privacy budget "
-        "and is not recorded in any ledger.",
-        options=(own.FILE, own.UNIT, *own.READING),
-        example="people.csv --unit patient",
+        "inspect",
+        "Inspect a file for unreadable cells and formats to declare (for the curator only).",
+        "The output is not private and must not be published. It costs no privacy budget and is "
+        "not recorded in any ledger.",
+        (own.FILE, own.UNIT, *own.READING),
+        "people.csv --unit patient",
     ),
     LocalCommand(
-        name="schema",
-        text="Write a schema template with the names of a table's columns.",
-        more="The types of a Parquet file are used. The types of a CSV file would have to be "
-        "guessed from its values, so they are left for you to fill in.",
-        options=(own.FILE, own.NEW_SCHEMA, *own.READING),
-        example="survey.csv -o schema.toml",
+        "schema",
+        "Write a schema template with the names of a table's columns.",
+        "The types of a Parquet file are used. The types of a CSV file would have to be guessed "
+        "from its values, so they are left for you to fill in.",
+        (own.FILE, own.NEW_SCHEMA, *own.READING),
+        "survey.csv -o schema.toml",
     ),
     LocalCommand(
-        name="sanitize",
-        text="Randomise every record of a table independently, according to a schema.",
-        more="The output has the same columns and may be shared. Sanitising the same records "
-        "again costs epsilon again.",
-        options=(
-            own.FILE,
-            own.SCHEMA,
-            own.OUT,
-            own.OVERWRITE,
-            own.DROP,
-            own.WHERE,
-            own.ENGINE,
-            own.MASTER,
-            *own.READING,
-        ),
-        example="survey.csv --schema schema.toml -o clean.csv",
+        "sanitize",
+        "Randomise every record of a table independently, according to a schema.",
+        "The output has the same columns and may be shared. Sanitising the same records again "
+        "costs epsilon again.",
+        (*(own.FILE, own.SCHEMA, own.OUT, own.OVERWRITE, own.DROP, own.WHERE, own.ENGINE),
+         own.MASTER, *own.READING),
+        "survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(
-        name="estimate",
-        text="Estimate shares, means and quartiles from a sanitised table, with intervals.",
-        more="This costs no further epsilon. The schema is read from the file itself or from a "
-        "file next to it; a file that was not sanitised is refused.",
-        options=(own.FILE, own.SCHEMA_CARRIED, own.PAIR, own.UNMARKED, own.JSON, own.PLOT),
-        example="clean.csv --pair age,vote --plot survey.png",
+        "estimate",
+        "Estimate shares, means and quartiles from a sanitised table, with intervals.",
+        "This costs no further epsilon. The schema is read from the file itself or from a file "
+        "next to it; a file that was not sanitised is refused.",
+        (own.FILE, own.SCHEMA_CARRIED, own.PAIR, own.UNMARKED, own.JSON, own.PLOT),
+        "clean.csv --pair age,vote --plot survey.png",
     ),
     LocalCommand(
-        name="report",
-        text="Randomise one person's answers and print the report to send.",
-        more="Run this on the person's own device. Answers are given as options, or as own.JSON "
-        "objects on standard input, one per line and person. An omitted question counts as "
-        "unanswered.",
-        options=(own.ANSWER, own.SCHEMA, own.MEMORY, own.ROUND),
-        example="--schema schema.toml --answer age=31 --answer vote=yes",
+        "report",
+        "Randomise one person's answers and print the report to send.",
+        "Run this on the person's own device. Answers are given as options, or as JSON objects on "
+        "standard input, one per line and person. An omitted question counts as unanswered.",
+        (own.ANSWER, own.SCHEMA, own.MEMORY, own.ROUND),
+        "--schema schema.toml --answer age=31 --answer vote=yes",
     ),
     LocalCommand(
-        name="collect",
-        text="Aggregate reports, and estimate from all of them.",
-        more="Malformed, foreign and duplicate reports are dropped and counted. With --aggregate "
-        "the counts are kept in a file, to which later reports are added.",
-        options=(own.REPORTS, own.SCHEMA, own.ROUND, own.AGGREGATE, own.PAIR, own.JSON, own.PLOT),
-        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
+        "collect",
+        "Aggregate reports, and estimate from all of them.",
+        "Malformed, foreign and duplicate reports are dropped and counted. With --aggregate the "
+        "counts are kept in a file, to which later reports are added.",
+        (own.REPORTS, own.SCHEMA, own.ROUND, own.AGGREGATE, own.PAIR, own.JSON, own.PLOT),
+        "monday.jsonl --schema schema.toml --aggregate total.aggregate",
     ),
     LocalCommand(
-        name="density",
-        text="Estimate the density of a column under local privacy.",
-        more="Every value is randomised independently before it is used; epsilon is the cost per "
+        "density",
+        "Estimate the density of a column under local privacy.",
+        "Every value is randomised independently before it is used; epsilon is the cost per "
         "person.",
-        options=(
-            own.FILE,
-            own.COLUMN,
-            own.BOUNDS,
-            own.EPSILON,
-            own.METHOD,
-            own.LOSS,
-            *own.READING,
-            *PLANNING,
-        ),
-        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
+        (*(own.FILE, own.COLUMN, own.BOUNDS, own.EPSILON, own.METHOD, own.LOSS), *own.READING,
+         *PLANNING),
+        "people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
     ),
-)
+)  # fmt: skip
 
 
 def add_local(app: typer.Typer) -> None:

@@ -247,12 +247,8 @@ def _drawn(draw: Any, shown: object) -> str:
 
 def _balance(opened: GuardedHoldout) -> dict[str, Any]:
     left = opened.remaining
-    return {
-        "remaining": left
-        and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
-        "halfwidth": opened.ledger.halfwidth(),
-        "closed": opened.closed,
-    }
+    rest = left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes}
+    return {"remaining": rest, "halfwidth": opened.ledger.halfwidth(), "closed": opened.closed}
 
 
 def _left_in_words(opened: GuardedHoldout) -> str:

@@ -57,18 +57,11 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
         return
     console = Terminal()
     adds = isinstance(account, SumAccount)
-    rows = [
-        (
-            str(c.number),
-            c.when[:19].replace("T", " "),
-            c.what,
-            shown(c.epsilon),
-            shown(c.delta),
-            shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
-            c.value,
-        )
-        for c in history
-    ]
+    rows = []
+    for c in history:
+        spent = shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True)
+        when, cost = c.when[:19].replace("T", " "), (shown(c.epsilon), shown(c.delta))
+        rows.append((str(c.number), when, c.what, *cost, spent, c.value))
     so_far = "epsilon so far" if adds else "spent so far"
     heads = ("", "when (UTC)", "what", "epsilon", "delta", so_far, "answer")
     print_table(console, heads, rows)
@@ -127,13 +120,10 @@ def run_disclose(
 ) -> bool:
     """Write an entry, or check one; return whether the registry would take it."""
     if (path is None) == (check is None):
-        raise ParameterError(
-            "ledger",
-            "be the path of a ledger, or be omitted if {check} names an entry",
-            "neither" if path is None else "both",
-            "Run sourdine disclose wages.ledger, or sourdine disclose {check}.",
-            check="deployment.yaml",
-        )
+        must = "be the path of a ledger, or be omitted if {check} names an entry"
+        hint = "Run sourdine disclose wages.ledger, or sourdine disclose {check}."
+        got = "neither" if path is None else "both"
+        raise ParameterError("ledger", must, got, hint, check="deployment.yaml")
     if check is not None:
         return _checked(check)
     if path is not None:

@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 # ---- ``sourdine serve init``, ``add-data``, ``add-person`` and what else fills and keeps a store -
 
 
-Where = Annotated[
-    str,
-    option(
-        "ADDRESS", "The store: sqlite:///file.db, or postgresql://user@host/database.", "--store"
-    ),
-]
+Where = Annotated[str, option(
+    "ADDRESS", "The store: sqlite:///file.db, or postgresql://user@host/database.", "--store",
+)]  # fmt: skip
 Dataset = Annotated[str, argument("DATASET", "The data set's name.")]
 Somebody = Annotated[str, argument("NAME", "The user name.")]
 HERE = "sqlite:///sourdine.db"
@@ -196,16 +193,10 @@ def check(
     """Verify all sums, hashes and answers of a store. Exits with status 1 on failure."""
     with _opened(store, witness) as kept:
         found = kept.check()
-    rows = [
-        (
-            one.dataset,
-            str(one.charges),
-            str(one.answers),
-            f"{one.line} {one.head[:16]}",
-            "sound" if one else "; ".join(one.problems),
-        )
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        last, state = f"{one.line} {one.head[:16]}", "sound" if one else "; ".join(one.problems)
+        rows.append((one.dataset, str(one.charges), str(one.answers), last, state))
     print_table(Terminal(), ("data set", "charges", "answers", "last line", "found"), rows)
     if not all(found):
         raise typer.Exit(1)

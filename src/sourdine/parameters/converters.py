@@ -202,12 +202,9 @@ def relation(x: Relation | str) -> Relation:
     if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
         isinstance(x, str) and x not in _RELATIONS
     ):
-        raise ParameterError(
-            "relation",
-            "be 'add_remove' or 'substitute'",
-            repr(x.value if isinstance(x, Relation) else x),
-            relation=SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value,
-        )
+        got = repr(x.value if isinstance(x, Relation) else x)
+        meant = SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value
+        raise ParameterError("relation", "be 'add_remove' or 'substitute'", got, relation=meant)
     return Relation.read(x)
 
 
@@ -265,12 +262,9 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         alone = all(_distinct([value]) for value in values)
         times = Counter(map(read_text, values)) if alone else {}
         twice = [value for value in values if alone and times[read_text(value)] > 1]
-        raise ParameterError(
-            parameter,
-            "hold distinct strings, numbers or dates",
-            f"{given(twice[0])} twice" if twice else "a missing or other value",
-            **{parameter: example},
-        )
+        got = f"{given(twice[0])} twice" if twice else "a missing or other value"
+        must = "hold distinct strings, numbers or dates"
+        raise ParameterError(parameter, must, got, **{parameter: example})
     return values
 
 
@@ -558,12 +552,10 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
 def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all combinations of the values of each column."""
     if set(values) != set(names):
-        raise ParameterError(
-            "keys",
-            f"hold values of {', '.join(map(repr, names))} and of no other column",
-            f"values of {', '.join(map(repr, values)) or 'no column'}",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE,
-        )
+        must = f"hold values of {', '.join(map(repr, names))} and of no other column"
+        got = f"values of {', '.join(map(repr, values)) or 'no column'}"
+        example = dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE
+        raise ParameterError("keys", must, got, keys=example)
     if np.prod([float(len(values[column])) for column in names]) > MOST:
         raise ParameterError(
             "keys", f"be at most {MOST} combinations", "", "List the possible ones, or use {keys}.",

@@ -207,41 +207,33 @@ ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 STATEMENT = Kind(metavar="STATEMENT", schema=TEXT.schema, parse=lambda x: x)
 """A text that may be given by position, in Python and on the command line."""
+_LAST = {"type": "string", "pattern": r"^\s*last\s+by\s+\S"}
 PER_PERSON = Kind(
-    metavar="NAME",
-    schema={
-        "anyOf": [
-            {"enum": ["sum", "mean", "min", "max", "count"]},
-            {"type": "string", "pattern": r"^\s*last\s+by\s+\S"},
-        ]
-    },
-    parse=lambda x: x,
-)
+    metavar="NAME", parse=lambda x: x,
+    schema={"anyOf": [{"enum": ["sum", "mean", "min", "max", "count"]}, _LAST]},
+)  # fmt: skip
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
 FLAG = Kind(
     metavar="", schema={"type": "boolean"},
     parse=lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
 )  # fmt: skip
+
+
+def _two(items: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "array", "items": items, "minItems": 2, "maxItems": 2}
+
+
+_FIND = {"const": "find"}
+_WITHIN = {"type": "array", "prefixItems": [_OR_NONE, _OR_NONE, _FIND]}
 BOUNDS = Kind(
-    metavar="LOWER UPPER",
-    schema={
-        "anyOf": [
-            {"const": "find"},
-            {"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
-            {"type": "array", "items": _OR_NONE, "minItems": 2, "maxItems": 2},
-            {
-                "type": "array",
-                "prefixItems": [_OR_NONE, _OR_NONE, {"const": "find"}],
-                "minItems": 3,
-                "maxItems": 3,
-            },
-        ]
-    },
-    parse=_pair,
-    words=2,
-)
+    metavar="LOWER UPPER", parse=_pair, words=2,
+    schema={"anyOf": [
+        _FIND, _two(_POINT), _two(_OR_NONE),
+        {**_WITHIN, "minItems": 3, "maxItems": 3},
+    ]},
+)  # fmt: skip
 FROM_0 = Kind(
-    metavar="0 UPPER", schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    metavar="0 UPPER", schema=_two(_NUMBER),
     parse=_pair, words=2,
 )  # fmt: skip
 NAMED_ORDERS = {
@@ -249,38 +241,26 @@ NAMED_ORDERS = {
     "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
 }
 """Orders of quantiles that have a name."""
+_SEVERAL = {"type": "array", "items": _NUMBER, "minItems": 1}
 ORDERS = Kind(
-    metavar="Q,Q,...",
-    schema={
-        "anyOf": [
-            *_NUMBER["anyOf"],
-            {"type": "array", "items": _NUMBER, "minItems": 1},
-            {"enum": list(NAMED_ORDERS)},
-        ]
-    },
-    parse=_orders,
-)
+    metavar="Q,Q,...", parse=_orders,
+    schema={"anyOf": [*_NUMBER["anyOf"], _SEVERAL, {"enum": list(NAMED_ORDERS)}]},
+)  # fmt: skip
 BINS = Kind(
     metavar="COUNT",
     schema={"anyOf": [COUNT.schema, {"type": "array", "items": _POINT, "minItems": 2}]},
     parse=_numbers,
 )
+_TEXTS = ("encoding", "separator", "decimal", "thousands", "date_format")
+_READING = {
+    **dict.fromkeys(_TEXTS, _STRING),
+    **{x: {"type": "array", "items": _STRING} for x in ("header", "symbols")},
+    "quotes": {"type": "boolean"},
+}
 READING = Kind(
-    metavar="OPTIONS",
-    schema={
-        "type": "object",
-        "properties": {
-            **dict.fromkeys(
-                ("encoding", "separator", "decimal", "thousands", "date_format"), _STRING
-            ),
-            **{x: {"type": "array", "items": _STRING} for x in ("header", "symbols")},
-            "quotes": {"type": "boolean"},
-        },
-        "additionalProperties": False,
-    },
-    parse=lambda x: x,
-    words=0,
-)
+    metavar="OPTIONS", parse=lambda x: x, words=0,
+    schema={"type": "object", "properties": _READING, "additionalProperties": False},
+)  # fmt: skip
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 CONDITION = replace(TEXT, metavar="CONDITION")
 LOOKUP = Kind(
@@ -288,13 +268,9 @@ LOOKUP = Kind(
     schema={"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
     parse=lambda x: _tables(x) if isinstance(x, str) else x,
 )
+_KIND = {"enum": ["number", "whole", "category", "date"]}
 KINDS = Kind(
-    metavar="A:KIND,...",
-    schema={
-        "type": "object",
-        "additionalProperties": {"enum": ["number", "whole", "category", "date"]},
-    },
-    parse=_declared,
+    metavar="A:KIND,...", schema={"type": "object", "additionalProperties": _KIND}, parse=_declared
 )
 CATEGORIES = Kind(
     metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
@@ -305,18 +281,13 @@ BY = Kind(
 )
 NAMES = Kind(metavar="NAME,...", schema=BY.schema, parse=_named, shape=list[str])
 GROUP_KEYS = Kind(
-    metavar="A,B,...",
-    schema={
-        "anyOf": [
-            _LABELS,
-            {"type": "array", "items": _LABELS, "minItems": 1},
-            {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
-            {"const": "unknown"},
-        ]
-    },
-    parse=_categories,
-    shape=list[str],
-)
+    metavar="A,B,...", parse=_categories, shape=list[str],
+    schema={"anyOf": [
+        _LABELS, {"type": "array", "items": _LABELS, "minItems": 1},
+        {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
+        {"const": "unknown"},
+    ]},
+)  # fmt: skip
 
 
 def one_of(*names: str) -> Kind:

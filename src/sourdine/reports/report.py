@@ -99,18 +99,11 @@ def _answers(report: FiledReport) -> tuple[Check, Check]:
         for filed in kept
         if filed.release is None or filed.release.to_json() != filed.charge.answer
     ]
-    return (
-        _without(
-            "Every kept answer belongs to its charge: same question, same cost",
-            [filed for filed in kept if not _belongs(filed)],
-            counts,
-        ),
-        _without(
-            "Every kept answer follows from the numbers that were drawn",
-            changed,
-            "computed again, equal to the last digit",
-        ),
-    )
+    foreign = [filed for filed in kept if not _belongs(filed)]
+    paired = "Every kept answer belongs to its charge: same question, same cost"
+    drawn = "Every kept answer follows from the numbers that were drawn"
+    again = "computed again, equal to the last digit"
+    return _without(paired, foreign, counts), _without(drawn, changed, again)
 
 
 def _without(what: str, wrong: list[FiledRelease], found: str) -> Check:

@@ -597,13 +597,10 @@ def _meaning(report: FiledReport) -> list[Block]:
 
 def _unit(report: FiledReport) -> list[Block]:
     terms, relation = report.terms, report.terms.total.relation
-    worlds = (
-        f"Two data sets are neighbours if one has one {terms.protected} more than the other; how "
-        "many records there are is protected too."
-        if relation is ADD_REMOVE
-        else f"Two data sets are neighbours if one {terms.protected} is replaced by another; how "
-        "many records there are is public."
-    )
+    change, number = f"one {terms.protected} is replaced by another", "public"
+    if relation is ADD_REMOVE:
+        change, number = f"one has one {terms.protected} more than the other", "protected too"
+    worlds = f"Two data sets are neighbours if {change}; how many records there are is {number}."
     kept = "1 record" if terms.rows == 1 else f"at most {terms.rows} records"
     who = (
         f"A person is named by the column {terms.unit}; {kept} of each person are used."

@@ -87,15 +87,11 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
             "weights", "be in ratios of small whole numbers", "", "Use whole numbers."
         )
     sampled = schema.method == "sample"
-    columns = [
-        {
-            "name": name,
-            **_asked(schema.columns[name]),
-            **({"weight": weights[name]} if sampled else {}),
-            **_part(mechanism),
-        }
-        for name, mechanism in form_of(schema).randomisers.items()
-    ]
+    columns = []
+    for name, mechanism in form_of(schema).randomisers.items():
+        asked = {"name": name, **_asked(schema.columns[name])}
+        asked |= {"weight": weights[name]} if sampled else {}
+        columns.append({**asked, **_part(mechanism)})
     turn = {}  # which round it is, and what the memory of a device belongs to
     if schema.turn is not None:
         every = schema.changed(turn=None, missing=schema.missing)
