@@ -269,6 +269,10 @@ _UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")
 """Bytes that Windows' Western encoding does not have."""
 
 
+Seen = tuple[ColumnTexts, Counter[float], int]
+"""The texts of a column, its numbers, and how many cells are empty."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
     """What stands in a column."""
@@ -307,25 +311,26 @@ class Inspection(Displayable):
     @property
     def command(self) -> str | None:
         """A command line that counts the rows with the options that read the file best."""
-        return None if self.source is None else self._typed("count", self.source)
+        return self._typed("count")
 
     @property
     def next_command(self) -> str | None:
         """How to ask for a mean: the bounds are for the curator to fill in, from what is public."""
         numeric = (c.name for c in self.columns if c.name != self.unit and c.mostly_numbers)
         column = next(numeric, None)
-        if self.source is None or column is None:
+        if column is None:
             return None
-        return self._typed("mean", self.source, f"-c {quote(column)}", "--bounds LOWER UPPER")
+        return self._typed("mean", f"-c {quote(column)}", "--bounds LOWER UPPER")
 
-    def _typed(self, statistic: str, source: str, *words: str) -> str:
+    def _typed(self, statistic: str, *words: str) -> str | None:
+        if self.source is None:
+            return None
         said = options(self.reading).items()
         own = [f"--{name.replace('_', '-')} {quote(str(x))}" for name, x in said]
         flags = [w.replace("--quotes False", "--no-quotes") for w in own]
         unit = [f"--unit {quote(self.unit)}"] if self.unit else []
-        return " ".join(
-            ["sourdine", statistic, quote(source), *words, *unit, *flags, "--epsilon 1"]
-        )
+        words = (statistic, quote(self.source), *words, *unit, *flags)
+        return f"sourdine {' '.join(words)} --epsilon 1"
 
     def sheet(self) -> Sheet:
         lines = [
@@ -333,11 +338,8 @@ class Inspection(Displayable):
             for c in self.columns
         ]
         kept = [i for i in range(6) if i != 4 or any(c.dates for c in self.columns)]
-        others = [
-            ("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}")
-            for c in self.columns
-            if c.shapes
-        ]
+        shaped = [c for c in self.columns if c.shapes]
+        others = [("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}") for c in shaped]
         odd = [("look", c.suspicious) for c in self.columns if c.suspicious]
         declared = self.reading.to_dict()
         say = f"read={declared}" if declared else "nothing has to be declared"
@@ -397,7 +399,7 @@ def inspect(
     if other_form is not None:
         ways = f"{form!r} or {other_form!r}"
         remarks.append(("unsure", f"the dates can be read in several ways: {ways}."))
-    facts = tuple(_facts(name, *found, (reading, best)) for name, found in seen.items())
+    facts = tuple(_facts(name, found, reading, best) for name, found in seen.items())
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
     return Inspection(
@@ -424,7 +426,7 @@ def _mixed(name: str, symbols: list[str]) -> tuple[str, str]:
     )
 
 
-def _seen(frame: Frame, name: str, reading: Reading) -> tuple[ColumnTexts, Counter[float], int]:
+def _seen(frame: Frame, name: str, reading: Reading) -> Seen:
     """Return the texts of a column, its numbers, and how many cells are empty."""
     texts: Counter[str] = Counter()
     numbers: Counter[float] = Counter()
@@ -446,14 +448,8 @@ def _seen(frame: Frame, name: str, reading: Reading) -> tuple[ColumnTexts, Count
     return ColumnTexts(texts, typed), numbers, empty
 
 
-def _facts(
-    name: str,
-    cells: ColumnTexts,
-    numbers: Counter[float],
-    empty: int,
-    readings: tuple[Reading, Reading],
-) -> ColumnFacts:
-    declared, best = readings
+def _facts(name: str, seen: Seen, declared: Reading, best: Reading) -> ColumnFacts:
+    cells, numbers, empty = seen
     shapes: Counter[str] = Counter()
     for text, k in cells.texts.items():
         if declared.number(text) is None and declared.instant(text) is None:
@@ -476,24 +472,19 @@ def _listed(shapes: Counter[str]) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str, str]:
+def _unsure(seen: Mapping[str, Seen], best: Reading, other: Reading) -> tuple[str, str]:
     """Return a remark on numbers that can be read in two ways."""
-    name, cells = next(
-        (name, texts)
-        for name, (cells, _, _) in seen.items()
-        if (texts := read_differently(cells, best, other))
-    )
+    differing = ((name, read_differently(own[0], best, other)) for name, own in seen.items())
+    name, cells = next((name, texts) for name, texts in differing if texts)
     mark = best.point if best.point in shape(cells[0]) else best.thousands
-    ways = {True: f"1{mark}234 is 1234", False: f"1{mark}234 is a little more than 1"}
-    thousands = mark == best.thousands
+    large, small = f"1{mark}234 is 1234", f"1{mark}234 is a little more than 1"
+    way, instead = (large, small) if mark == best.thousands else (small, large)
     rest = other.to_dict()
-    said = " and ".join(
-        f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest
-    )
+    parts = [f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest]
     where = f"{shape(cells[0])!r} in {printable(name)}"
     return "unsure", (
-        f"cells such as {where} hold thousands or decimals: they are read so that "
-        f"{ways[thousands]}. If {ways[not thousands]}, declare {said or 'nothing'}."
+        f"cells such as {where} hold thousands or decimals: they are read so that {way}. "
+        f"If {instead}, declare {' and '.join(parts) or 'nothing'}."
     )
 
 

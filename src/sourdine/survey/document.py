@@ -177,23 +177,19 @@ class Survey:
         if "round" in known:
             schema = schema.round(known["round"])
         form_for_device(schema if schema.rounds is None or schema.turn else schema.round(1))
+        letters = "lowercase letters, digits and hyphens"
         return Survey(
-            name=_matching(
-                known["name"], "name", NAME, "lowercase letters, digits and hyphens", "age"
-            ),
+            name=_matching(known["name"], "name", NAME, letters, "age"),
             title=_text(known["title"], "title", tags),
             text=_text(known["text"], "text", tags) if known.get("text") else None,
             questions=tuple(
                 _question(name, asked[name], schema, tags)
                 for name in _order(known.get("order"), list(asked))
             ),
-            schema=schema,
-            who=_line(known["who"], "who"),
+            schema=schema, who=_line(known["who"], "who"),
             contact=_line(known["contact"], "contact"),
-            send_to=_address(known["send_to"], frozen=frozen),
-            languages=tags,
-            words=spoken_words,
-        )
+            send_to=_address(known["send_to"], frozen=frozen), languages=tags, words=spoken_words,
+        )  # fmt: skip
 
     def round(self, number: int) -> Survey:
         """Return the survey of one round, from 1: its page, and what its records are counted by."""
@@ -206,10 +202,8 @@ class Survey:
         for one in self.questions:
             labels = {answer: dict(text) for answer, text in one.labels.items()}
             own = {"ask": dict(one.ask), "help": one.help and dict(one.help), "labels": labels}
-            questions[one.name] = {
-                **cost["columns"][one.name],
-                **{key: value for key, value in own.items() if value},
-            }
+            said = {key: value for key, value in own.items() if value}
+            questions[one.name] = {**cost["columns"][one.name], **said}
         return {
             "name": self.name,
             "title": dict(self.title),
@@ -356,14 +350,10 @@ def _question(
     labels = found.get("labels", {})
     if labels:
         labels = _table(labels, f"{what}.labels", tuple(map(str, listed)) or ("no answers",))
-    return SurveyQuestion(
-        name=name,
-        ask=_text(found["ask"], f"{what}.ask", tags),
-        help=_text(found["help"], f"{what}.help", tags) if found.get("help") else None,
-        labels=MappingProxyType(
-            {key: _text(text, f"{what}.labels.{key}", tags) for key, text in labels.items()}
-        ),
-    )
+    texts = {key: _text(text, f"{what}.labels.{key}", tags) for key, text in labels.items()}
+    ask = _text(found["ask"], f"{what}.ask", tags)
+    helps = _text(found["help"], f"{what}.help", tags) if found.get("help") else None
+    return SurveyQuestion(name=name, ask=ask, help=helps, labels=MappingProxyType(texts))
 
 
 def _address(found: object, *, frozen: bool) -> str:
