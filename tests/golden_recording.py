@@ -180,9 +180,9 @@ def _typed(x: Any) -> Any:
 
 def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
     """Every method of every kind of column: records, estimates; rounds, reports, and pairs."""
+    import survey_device as device
     from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
     from sourdine.local.reports.records import to_lines
-    from sourdine.survey import device
     from sourdine.survey.form import form_for_device
 
     ways = ("foot", "bus", "car", "train")

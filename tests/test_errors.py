@@ -106,8 +106,16 @@ class Spelled:
     def __repr__(self) -> str:
         return f"{self.path.relative_to(LIBRARY)}:{self.call.lineno}"
 
+    @property
+    def usual_hint(self) -> str:
+        """The hint that an error without one has: to use the values to try."""
+        names = (f"{{{keyword.arg or '·'}}}" for keyword in self.call.keywords)
+        return f"Use {' and '.join(names)}."
+
     def part(self, i: int) -> list[str]:
         """Return all texts that an argument may be; a field of an f-string is a dot."""
+        if i >= len(self.call.args):
+            return [self.usual_hint] if i == 3 else []
         found = _texts(self.call.args[i], self.scopes)
         name = ("name", "must", "got", "hint")[i]
         known = i in (0, 2) or (str(self.path.relative_to(LIBRARY)), name) in COMPUTED
@@ -193,7 +201,8 @@ def test_the_library_is_found(library):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_an_error_has_its_parts(package, library):
     for one in library.of(package):
-        assert len(one.call.args) == 4, f"{one}: a name, what must hold, what was given, a hint"
+        whole = len(one.call.args) == 4 or (len(one.call.args) > 1 and one.call.keywords)
+        assert whole, f"{one}: a name, what must hold, what was given, a hint or a value to try"
         for name in one.part(0):
             assert 0 < len(name) <= 40, one
             assert " must" not in name, one

@@ -37,12 +37,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import (
-    BudgetExceededError,
-    ParameterError,
-    ParameterTypeError,
-    SourdineError,
-)
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
@@ -103,75 +98,20 @@ _PACKAGES = (
 )  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
-    **dict.fromkeys(_PROMISES, "privacy"),
-    "Frame": "frames",
-    "Grid": "grid",
-    "ask": "questions",
-    "inspect": "curator",
-    "explain": "plan",
-    "Reading": "frames",
-    "Release": "answers",
-    "Remote": "client",
-    "Session": "session",
-}
+    **dict.fromkeys(_PROMISES, "privacy"), "Frame": "frames", "Grid": "grid", "ask": "questions",
+    "inspect": "curator", "explain": "plan", "Reading": "frames", "Release": "answers",
+    "Remote": "client", "Session": "session",
+}  # fmt: skip
 
 __all__ = [
-    "ADD_REMOVE",
-    "LOCAL",
-    "SUBSTITUTE",
-    "Budget",
-    "BudgetExceededError",
-    "Frame",
-    "Grid",
-    "Guarantee",
-    "ParameterError",
-    "ParameterTypeError",
-    "Reading",
-    "Relation",
-    "Release",
-    "Remote",
-    "Session",
-    "SourdineError",
-    "__version__",
-    "adaptive",
-    "ask",
-    "audit",
-    "cdf",
-    "central",
-    "client",
-    "correlation",
-    "count",
-    "covariance",
-    "curator",
-    "data",
-    "describe",
-    "exact",
-    "explain",
-    "frames",
-    "histogram",
-    "inspect",
-    "laws",
-    "local",
-    "mean",
-    "mechanisms",
-    "median",
-    "mode",
-    "noise",
-    "plan",
-    "privacy",
-    "proportion",
-    "quantile",
-    "quantiles",
-    "questions",
-    "regression",
-    "reports",
-    "session",
-    "sql",
-    "std",
-    "sum",
-    "table",
-    "variance",
-]
+    "ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "BudgetExceededError", "Frame", "Grid",
+    "Guarantee", "ParameterError", "ParameterTypeError", "Reading", "Relation", "Release", "Remote",
+    "Session", "SourdineError", "__version__", "adaptive", "ask", "audit", "cdf", "central",
+    "client", "correlation", "count", "covariance", "curator", "data", "describe", "exact",
+    "explain", "frames", "histogram", "inspect", "laws", "local", "mean", "mechanisms", "median",
+    "mode", "noise", "plan", "privacy", "proportion", "quantile", "quantiles", "questions",
+    "regression", "reports", "session", "sql", "std", "sum", "table", "variance",
+]  # fmt: skip
 
 
 _ELSEWHERE = {

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # ---- Durations -----------------------------------------------------------------------------------
 
 
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
+_MICROSECOND = dt.timedelta(microseconds=1)
 DAY = 86_400 * 10**6
 Duration = dt.timedelta | str
 """The types that a duration may be given as."""
@@ -59,13 +61,13 @@ def read_duration(x: object) -> dt.timedelta | None:
         return None
     number = Fraction(1) if found[1] is None else Fraction(found[1])
     lasts = number * _NAMES[found[2].lower()]
-    if lasts.denominator != 1 or lasts > LONGEST // dt.timedelta(microseconds=1):
+    if lasts.denominator != 1 or lasts > LONGEST // _MICROSECOND:
         return None
     return dt.timedelta(microseconds=int(lasts))
 
 
 def micros(x: dt.timedelta) -> int:
-    return x // dt.timedelta(microseconds=1)
+    return x // _MICROSECOND
 
 
 def spelled(x: dt.timedelta | int) -> str:
@@ -83,13 +85,7 @@ def spelled(x: dt.timedelta | int) -> str:
 
 
 def unit_of(duration: float) -> tuple[str, int]:
-    """Return the unit that suits a number of microseconds, and its length.
-
-    Examples
-    --------
-    >>> unit_of(3.5 * DAY), unit_of(1.5e9)
-    (('days', 86400000000), ('min', 60000000))
-    """
+    """Return the unit that suits a number of microseconds, and its length."""
     name, size = next(
         ((name, size) for name, size in _DURATION_UNITS.items() if abs(duration) >= size), ("us", 1)
     )
@@ -97,13 +93,7 @@ def unit_of(duration: float) -> tuple[str, int]:
 
 
 def about(duration: float) -> str:
-    """Return a number of microseconds as a short, rounded text.
-
-    Examples
-    --------
-    >>> about(2.34567 * DAY), about(DAY), about(5400e6), about(0)
-    ('2.346 days', '1 day', '1.5 h', '0 us')
-    """
+    """Return a number of microseconds as a short, rounded text."""
     name, size = unit_of(duration)
     digits = Decimal(f"{duration / size:.4g}")
     number = f"{digits:f}" if digits % 1 else f"{digits:.0f}"
@@ -138,23 +128,12 @@ _DAYS = "mon|tue|wed|thu|fri|sat|sun"
 _LONG_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _ZONE = r"Z|UTC|[+-][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?"
 _FORMAT_PARTS = {
-    "Y": ("year", "[0-9]{4}"),
-    "y": ("short", "[0-9]{2}"),
-    "m": ("month", "[0-9]{1,2}"),
-    "b": ("name", "|".join(_MONTHS)),
-    "B": ("name", "|".join(_LONG)),
-    "d": ("day", "[0-9]{1,2}"),
-    "j": ("yearday", "[0-9]{1,3}"),
-    "H": ("hour", "[0-9]{1,2}"),
-    "I": ("twelfth", "[0-9]{1,2}"),
-    "p": ("half", "am|pm"),
-    "M": ("minute", "[0-9]{1,2}"),
-    "S": ("second", "[0-9]{1,2}"),
-    "f": ("decimals", "[0-9]+"),
-    "z": ("zone", _ZONE),
-    "a": (None, _DAYS),
-    "A": (None, _LONG_DAYS),
-}
+    "Y": ("year", "[0-9]{4}"), "y": ("short", "[0-9]{2}"), "m": ("month", "[0-9]{1,2}"),
+    "b": ("name", "|".join(_MONTHS)), "B": ("name", "|".join(_LONG)), "d": ("day", "[0-9]{1,2}"),
+    "j": ("yearday", "[0-9]{1,3}"), "H": ("hour", "[0-9]{1,2}"), "I": ("twelfth", "[0-9]{1,2}"),
+    "p": ("half", "am|pm"), "M": ("minute", "[0-9]{1,2}"), "S": ("second", "[0-9]{1,2}"),
+    "f": ("decimals", "[0-9]+"), "z": ("zone", _ZONE), "a": (None, _DAYS), "A": (None, _LONG_DAYS),
+}  # fmt: skip
 _SHORTHAND = {"F": "%Y-%m-%d", "T": "%H:%M:%S"}
 _BLANK = r"[ \t\n\r\f\v]*"
 _SECONDS = r"(?::(?P<second>[0-9]{2})(?:[.,](?P<decimals>[0-9]+))?)?"
@@ -168,8 +147,6 @@ _PLAIN = re.compile(
 )
 _EXAMPLE = "%d.%m.%Y"
 _PIVOT = 69
-_MIDNIGHT = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
-_TEXT_EPOCH = _MIDNIGHT.toordinal()
 SECOND, MINUTE, HOUR = 10**6, 60 * 10**6, 3600 * 10**6
 
 
@@ -231,7 +208,7 @@ class DateFormat:
 def _plain(text: str) -> int | None:
     """Parse most texts of ISO 8601, in a tenth of the time."""
     try:
-        since = dt.datetime.fromisoformat(text) - _MIDNIGHT
+        since = dt.datetime.fromisoformat(text) - _EPOCH
     except ValueError:
         return None
     return since.days * DAY + since.seconds * SECOND + since.microseconds
@@ -240,9 +217,7 @@ def _plain(text: str) -> int | None:
 def _translated(text: object) -> str:
     """Return the regular expression of a format."""
     if not isinstance(text, str):
-        raise ParameterTypeError(
-            "date_format", "be a string", given(text), "Use {date_format}.", date_format=_EXAMPLE
-        )
+        raise ParameterTypeError("date_format", "be a string", given(text), date_format=_EXAMPLE)
     letters = iter(re.sub("%([FT])", lambda found: _SHORTHAND[found[1]], text))
     found: list[str] = []
     names: list[str] = []
@@ -257,7 +232,6 @@ def _translated(text: object) -> str:
                 "contain no directives other than "
                 f"{', '.join(f'%{s}' for s in (*_FORMAT_PARTS, *_SHORTHAND))}",
                 f"%{sign}" if sign.isprintable() else "",
-                "Use {date_format}.",
                 date_format=_EXAMPLE,
             )
         name, pattern = _FORMAT_PARTS[sign]
@@ -265,12 +239,9 @@ def _translated(text: object) -> str:
         names += [name] if name else []
     if len(set(names)) < len(names) or not _is_whole(set(names)):
         raise ParameterError(
-            "date_format",
-            "contain a year, a month and a day, each once",
-            given(text),
-            "Use {date_format}.",
+            "date_format", "contain a year, a month and a day, each once", given(text),
             date_format=_EXAMPLE,
-        )
+        )  # fmt: skip
     return "".join(found)
 
 
@@ -294,13 +265,10 @@ def _days(parts: dict[str, str]) -> int | None:
         if "yearday" in parts:
             first, number = dt.date(year, 1, 1).toordinal(), int(parts["yearday"])
             there = dt.date.fromordinal(first + number - 1).year == year
-            return first + number - 1 - _TEXT_EPOCH if there else None
-        month = (
-            int(parts["month"])
-            if "month" in parts
-            else _MONTHS.index(parts["name"][:3].lower()) + 1
-        )
-        return dt.date(year, month, int(parts["day"])).toordinal() - _TEXT_EPOCH
+            return first + number - 1 - _EPOCH.toordinal() if there else None
+        named = parts.get("name", "")[:3].lower()
+        month = _MONTHS.index(named) + 1 if named else int(parts["month"])
+        return dt.date(year, month, int(parts["day"])).toordinal() - _EPOCH.toordinal()
     except (ValueError, OverflowError):
         return None
 
@@ -346,8 +314,6 @@ ISO = DateFormat()
 
 NOWHERE = -(1 << 63)
 """Marks a missing instant in an array, as NumPy's NaT does."""
-_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
-_MICROSECOND = dt.timedelta(microseconds=1)
 FIRST = (dt.date.min - _EPOCH.date()).days * DAY
 LAST = ((dt.date.max - _EPOCH.date()).days + 1) * DAY - 1
 """The first and the last instant of the years 1 to 9999."""
@@ -357,15 +323,7 @@ _PARTS = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
 
 
 def read_instant(v: object, date_format: DateFormat = ISO) -> int | None:
-    """Return the microseconds from 1970 to a value; None if it is neither a date nor a time.
-
-    Examples
-    --------
-    >>> read_instant(dt.date(1970, 1, 2)) == read_instant("1970-01-02") == DAY
-    True
-    >>> [read_instant(v) for v in (None, 0, "soon", np.datetime64("NaT"), "0000-01-01")]
-    [None, None, None, None, None]
-    """
+    """Return the microseconds from 1970 to a value; None if it is neither a date nor a time."""
     if isinstance(v, str):
         return _within(date_format.read(v))
     if isinstance(v, np.datetime64):
@@ -395,13 +353,7 @@ def _within(instant: int | None) -> int | None:
 
 
 def instants_of(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the instants of an array of NumPy's datetime64; `NOWHERE` where missing.
-
-    Examples
-    --------
-    >>> instants_of(np.array(["1970-01-01", "NaT", "20000-01-01"], "datetime64[D]")).tolist()
-    [0, -9223372036854775808, -9223372036854775808]
-    """
+    """Return the instants of an array of NumPy's datetime64; `NOWHERE` where missing."""
     unit, each = np.datetime_data(array.dtype)
     if unit == "generic":
         return np.full(array.shape, NOWHERE)
@@ -430,25 +382,13 @@ def counted(x: NDArray[np.int64], unit: str, each: int = 1) -> NDArray[np.int64]
 
 
 def moment(instant: int, *, date: bool) -> Any:
-    """Return the date, or the time without a zone, of an instant.
-
-    Examples
-    --------
-    >>> moment(DAY, date=True), moment(DAY, date=False)
-    (datetime.date(1970, 1, 2), datetime.datetime(1970, 1, 2, 0, 0))
-    """
+    """Return the date, or the time without a zone, of an instant."""
     time = _EPOCH + dt.timedelta(microseconds=instant)
     return time.date() if date else time
 
 
 def written(x: dt.date) -> str:
-    """Return a date or a time as text, without seconds if they are zero.
-
-    Examples
-    --------
-    >>> written(dt.datetime(2024, 2, 29, 14)), written(dt.date(2024, 2, 29))
-    ('2024-02-29 14:00', '2024-02-29')
-    """
+    """Return a date or a time as text, without seconds if they are zero."""
     if not isinstance(x, dt.datetime):
         return x.isoformat()
     return x.isoformat(" ", "auto" if x.second or x.microsecond else "minutes")
@@ -508,20 +448,16 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
         return None
     if low is None or high is None:
         raise ParameterError(
-            "upper" if high is None else "lower",
-            "be a date if the other bound is one",
-            given(upper if high is None else lower),
-            "Use two dates, or two numbers.",
-        )
-    a, b = (_instant(x) for x in (low, high))
+            "upper" if high is None else "lower", "be a date if the other bound is one",
+            given(upper if high is None else lower), "Use two dates, or two numbers.",
+        )  # fmt: skip
+    a, b = _instant(low), _instant(high)
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
     if a >= b:
         raise ParameterError(
-            "lower",
-            "be before upper",
-            f"{written(low)} and {written(high)}",
+            "lower", "be before upper", f"{written(low)} and {written(high)}",
             "Use the earlier date first.",
-        )
+        )  # fmt: skip
     if step is None:
         return a, b, DAY if dates else _unit(b - a, ENOUGH), DATES if dates else TIMES
     size = _step(step, b - a, f"{written(low)} to {written(high)}")
@@ -543,21 +479,15 @@ def _step(typed: object, width: int, bounds: str) -> int:
     lasting = read_duration(typed)
     if lasting is None or lasting <= dt.timedelta(0):
         raise ParameterError(
-            "step",
-            "be a positive duration if bounds are dates",
-            given(typed),
+            "step", "be a positive duration if bounds are dates", given(typed),
             "Use {step}, or another duration in days, h, min, s, ms or us.",
             step=spelled(_unit(width, 1)),
-        )
+        )  # fmt: skip
     size = micros(lasting)
     if width % size:
-        raise ParameterError(
-            "step",
-            "divide upper - lower",
-            f"{spelled(size)!r} for {bounds}",
-            "Use a step that divides the range, such as {step}, or move a bound.",
-            step=spelled(_fitting(width, size)),
-        )
+        hint = "Use a step that divides the range, such as {step}, or move a bound."
+        got, fits = f"{spelled(size)!r} for {bounds}", spelled(_fitting(width, size))
+        raise ParameterError("step", "divide upper - lower", got, hint, step=fits)
     return size
 
 
@@ -584,9 +514,7 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
             "bins",
             f"be at most {(high - low) // unit}, one for each {'day' if dates else 'microsecond'}",
             str(bins),
-            "Use {bins}.",
             bins=(high - low) // unit,
         )
-    inner = [(low + (high - low) * i // bins - low) // unit * unit for i in range(1, bins)]
-    start = dt.timedelta(microseconds=1)
-    return [lower, *(lower + start * x for x in inner), upper]
+    inner = [(high - low) * i // bins // unit * unit for i in range(1, bins)]
+    return [lower, *(lower + _MICROSECOND * x for x in inner), upper]

@@ -14,7 +14,6 @@ from shlex import quote
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.frames.files import TextFile
@@ -58,16 +57,13 @@ _MOST = 0.5
 
 def dates_in(cells: ColumnTexts, reading: Reading) -> int:
     """Return how many cells are dates and no numbers, of a column that is meant to hold dates."""
-    found = _read(cells, reading, reading.dates)
-    return found if found >= _MOST * cells.filled else 0
-
-
-def _read(cells: ColumnTexts, reading: Reading, form: DateFormat) -> int:
-    return sum(
+    form = reading.dates
+    found = sum(
         k
         for text, k in cells.texts.items()
         if form.read(text) is not None and reading.number(text) is None
     )
+    return found if found >= _MOST * cells.filled else 0
 
 
 def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str | None, str | None]:
@@ -87,9 +83,7 @@ def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str |
 
 def _total(columns: Sequence[ColumnTexts], reading: Reading, form: str | None) -> int:
     """Return how many cells a format reads, of columns that it makes columns of dates."""
-    dates = ISO if form is None else DateFormat(form)
-    found = [(_read(cells, reading, dates), cells.filled) for cells in columns]
-    return sum(read for read, filled in found if read >= _MOST * filled)
+    return sum(dates_in(cells, replace(reading, date_format=form)) for cells in columns)
 
 
 # ---- Shapes of cells that are no numbers, and what to declare so that they are -------------------
@@ -109,13 +103,7 @@ _ZERO = re.compile(r"\D*0+\D")
 
 
 def shape(value: str) -> str:
-    r"""Return a text with 9 for digits and a for letters, cut short.
-
-    Examples
-    --------
-    >>> shape("1,234.50"), shape("€12"), shape("170 cm"), shape("\x1b[2J")
-    ('9,999.99', '€99', '999 aa', '?[9a')
-    """
+    r"""Return a text with 9 for digits and a for letters, cut short."""
     cut = value[:_LONGEST]
     letters = ("9" if c.isdecimal() else "a" if c.isalpha() else c for c in cut)
     text = "".join(c if c.isprintable() else "?" for c in letters)
@@ -149,15 +137,7 @@ class ColumnTexts:
         return {symbol for symbol, k in beside.items() if k >= least}
 
     def mixed(self) -> list[str]:
-        """Return the symbols of a column that has several: units that are not to be added up.
-
-        Examples
-        --------
-        >>> ColumnTexts(Counter({"170 cm": 40, "1.80 m": 30, "165": 9}), 0).mixed()
-        ['cm', 'm']
-        >>> ColumnTexts(Counter({"170 cm": 40, "165 CM": 30}), 0).mixed()
-        []
-        """
+        """Return the symbols of a column that has several: units that are not to be added up."""
         symbols = sorted(self.symbols())
         return symbols if len(set(map(str.casefold, symbols))) > 1 else []
 
@@ -190,14 +170,7 @@ def best_reading(
 
 
 def read_differently(cells: ColumnTexts, one: Reading, other: Reading) -> list[str]:
-    """Return the texts that are other numbers under another reading.
-
-    Examples
-    --------
-    >>> cells = ColumnTexts(Counter(["1.234", "12"]), 0)
-    >>> read_differently(cells, Reading(), Reading(decimal=",", thousands="."))
-    ['1.234']
-    """
+    """Return the texts that are other numbers under another reading."""
     pairs = ((text, one.number(text), other.number(text)) for text in cells.texts)
     return [text for text, x, y in pairs if x is not None and y is not None and x != y]
 
@@ -296,6 +269,10 @@ _UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")
 """Bytes that Windows' Western encoding does not have."""
 
 
+Seen = tuple[ColumnTexts, Counter[float], int]
+"""The texts of a column, its numbers, and how many cells are empty."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
     """What stands in a column."""
@@ -318,81 +295,61 @@ class ColumnFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection(Displayable):
-    """What `inspect` found: for the curator alone.
-
-    Parameters
-    ----------
-    source
-        The file, if it is one.
-    rows
-        How many there are.
-    columns
-        What stands in each.
-    reading
-        What to declare.
-    remarks
-        What else was seen, a word and a sentence each.
-    unit
-        The column that names a person, if one was said.
-    """
+    """What `inspect` found: for the curator alone."""
 
     source: str | None
+    """The file, if it is one."""
     rows: int
     columns: tuple[ColumnFacts, ...]
     reading: Reading
+    """What to declare."""
     remarks: tuple[tuple[str, str], ...]
+    """What else was seen, a word and a sentence each."""
     unit: str | None = None
+    """The column that names a person, if one was said."""
 
     @property
     def command(self) -> str | None:
         """A command line that counts the rows with the options that read the file best."""
-        return None if self.source is None else self._typed("count", self.source)
+        return self._typed("count")
 
     @property
     def next_command(self) -> str | None:
         """How to ask for a mean: the bounds are for the curator to fill in, from what is public."""
         numeric = (c.name for c in self.columns if c.name != self.unit and c.mostly_numbers)
         column = next(numeric, None)
-        if self.source is None or column is None:
+        if column is None:
             return None
-        return self._typed("mean", self.source, f"-c {quote(column)}", "--bounds LOWER UPPER")
+        return self._typed("mean", f"-c {quote(column)}", "--bounds LOWER UPPER")
 
-    def _typed(self, statistic: str, source: str, *words: str) -> str:
+    def _typed(self, statistic: str, *words: str) -> str | None:
+        if self.source is None:
+            return None
         said = options(self.reading).items()
         own = [f"--{name.replace('_', '-')} {quote(str(x))}" for name, x in said]
         flags = [w.replace("--quotes False", "--no-quotes") for w in own]
         unit = [f"--unit {quote(self.unit)}"] if self.unit else []
-        return " ".join(
-            ["sourdine", statistic, quote(source), *words, *unit, *flags, "--epsilon 1"]
-        )
+        words = (statistic, quote(self.source), *words, *unit, *flags)
+        return f"sourdine {' '.join(words)} --epsilon 1"
 
     def sheet(self) -> Sheet:
         lines = [
-            (
-                printable(c.name),
-                *map(str, (c.numbers, c.empty, c.unreadable, c.dates, c.after)),
-            )
+            (printable(c.name), *map(str, (c.numbers, c.empty, c.unreadable, c.dates, c.after)))
             for c in self.columns
         ]
         kept = [i for i in range(6) if i != 4 or any(c.dates for c in self.columns)]
-        others = [
-            ("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}")
-            for c in self.columns
-            if c.shapes
-        ]
+        shaped = [c for c in self.columns if c.shapes]
+        others = [("shapes", f"{printable(c.name)}: {', '.join(c.shapes)}") for c in shaped]
         odd = [("look", c.suspicious) for c in self.columns if c.suspicious]
         declared = self.reading.to_dict()
         say = f"read={declared}" if declared else "nothing has to be declared"
         typed = [("type", line) for line in (self.command, self.next_command) if line]
+        notes = [("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say), *typed]
         return Sheet(
             title="For the curator alone: this is read off the data. Do not publish it.",
-            heads=[HEADS[i] for i in kept],
-            lines=[[line[i] for i in kept] for line in lines],
-            notes=[
-                *(("rows", str(self.rows)), *self.remarks, *others, *odd, ("declare", say)),
-                *typed,
-            ],
-        )
+            heads=[HEADS[i] for i in kept], lines=[[line[i] for i in kept] for line in lines],
+            notes=notes,
+        )  # fmt: skip
 
 
 def inspect(
@@ -433,7 +390,8 @@ def inspect(
         remarks += _types(frame)
     seen = {name: _seen(frame, name, reading) for name in frame.columns}
     best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
-    remarks += [_mixed(name, cells) for name, (cells, _, _) in seen.items() if cells.mixed()]
+    remarks += [_mixed(name, units) for name, (cells, _, _) in seen.items()
+                if (units := cells.mixed())]  # fmt: skip
     if other is not None:
         remarks.append(_unsure(seen, best, other))
     form, other_form = best_format(best, [cells for cells, _, _ in seen.values()])
@@ -441,17 +399,13 @@ def inspect(
     if other_form is not None:
         ways = f"{form!r} or {other_form!r}"
         remarks.append(("unsure", f"the dates can be read in several ways: {ways}."))
-    facts = tuple(_facts(name, *found, (reading, best)) for name, found in seen.items())
+    facts = tuple(_facts(name, found, reading, best) for name, found in seen.items())
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
     return Inspection(
-        source=None if source is None else shown_source(source),
-        rows=len(frame),
-        columns=facts,
-        reading=best,
-        remarks=tuple(remarks),
-        unit=unit,
-    )
+        source=None if source is None else shown_source(source), rows=len(frame), columns=facts,
+        reading=best, remarks=tuple(remarks), unit=unit,
+    )  # fmt: skip
 
 
 def _opened(data: object, source: str | None, reading: Reading) -> Frame:
@@ -463,9 +417,8 @@ def _opened(data: object, source: str | None, reading: Reading) -> Frame:
     return Frame(data, read=None if isinstance(data, Frame) else reading)
 
 
-def _mixed(name: str, cells: ColumnTexts) -> tuple[str, str]:
+def _mixed(name: str, symbols: list[str]) -> tuple[str, str]:
     """Return a remark on numbers with several symbols."""
-    symbols = cells.mixed()
     listed = ", ".join(map(repr, map(printable, symbols[:_SHAPES])))
     return "units", (
         f"in {printable(name)}, numbers come with {listed}. If these are units, convert all "
@@ -473,7 +426,7 @@ def _mixed(name: str, cells: ColumnTexts) -> tuple[str, str]:
     )
 
 
-def _seen(frame: Frame, name: str, reading: Reading) -> tuple[ColumnTexts, Counter[float], int]:
+def _seen(frame: Frame, name: str, reading: Reading) -> Seen:
     """Return the texts of a column, its numbers, and how many cells are empty."""
     texts: Counter[str] = Counter()
     numbers: Counter[float] = Counter()
@@ -495,29 +448,18 @@ def _seen(frame: Frame, name: str, reading: Reading) -> tuple[ColumnTexts, Count
     return ColumnTexts(texts, typed), numbers, empty
 
 
-def _facts(
-    name: str,
-    cells: ColumnTexts,
-    numbers: Counter[float],
-    empty: int,
-    readings: tuple[Reading, Reading],
-) -> ColumnFacts:
-    declared, best = readings
+def _facts(name: str, seen: Seen, declared: Reading, best: Reading) -> ColumnFacts:
+    cells, numbers, empty = seen
     shapes: Counter[str] = Counter()
     for text, k in cells.texts.items():
         if declared.number(text) is None and declared.instant(text) is None:
             shapes[shape(text)] += k
     dates = dates_in(cells, best)
     return ColumnFacts(
-        name=name,
-        numbers=numbers.total(),
-        empty=empty,
-        unreadable=cells.filled - numbers.total(),
-        dates=dates,
-        after=cells.filled - cells.numbers(best) - dates,
-        shapes=_listed(shapes),
+        name=name, numbers=numbers.total(), empty=empty, unreadable=cells.filled - numbers.total(),
+        dates=dates, after=cells.filled - cells.numbers(best) - dates, shapes=_listed(shapes),
         suspicious=_suspicious(name, numbers),
-    )
+    )  # fmt: skip
 
 
 def _listed(shapes: Counter[str]) -> tuple[str, ...]:
@@ -530,24 +472,19 @@ def _listed(shapes: Counter[str]) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _unsure(seen: Mapping[str, Any], best: Reading, other: Reading) -> tuple[str, str]:
+def _unsure(seen: Mapping[str, Seen], best: Reading, other: Reading) -> tuple[str, str]:
     """Return a remark on numbers that can be read in two ways."""
-    name, cells = next(
-        (name, texts)
-        for name, (cells, _, _) in seen.items()
-        if (texts := read_differently(cells, best, other))
-    )
+    differing = ((name, read_differently(own[0], best, other)) for name, own in seen.items())
+    name, cells = next((name, texts) for name, texts in differing if texts)
     mark = best.point if best.point in shape(cells[0]) else best.thousands
-    ways = {True: f"1{mark}234 is 1234", False: f"1{mark}234 is a little more than 1"}
-    thousands = mark == best.thousands
+    large, small = f"1{mark}234 is 1234", f"1{mark}234 is a little more than 1"
+    way, instead = (large, small) if mark == best.thousands else (small, large)
     rest = other.to_dict()
-    said = " and ".join(
-        f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest
-    )
+    parts = [f"{part}={rest[part]!r}" for part in ("decimal", "thousands") if part in rest]
     where = f"{shape(cells[0])!r} in {printable(name)}"
     return "unsure", (
-        f"cells such as {where} hold thousands or decimals: they are read so that "
-        f"{ways[thousands]}. If {ways[not thousands]}, declare {said or 'nothing'}."
+        f"cells such as {where} hold thousands or decimals: they are read so that {way}. "
+        f"If {instead}, declare {' and '.join(parts) or 'nothing'}."
     )
 
 
@@ -598,22 +535,21 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
     if lowered.endswith(JSON_LINES):
         return _of_json_lines(files, declared)
     if lowered.endswith(EXCEL):
-        return declared, [note for file in files[:1] for note in _of_sheets(file, sheet)]
+        return declared, [_of_sheets(file, sheet) for file in files[:1]]
     if lowered.endswith(READSTAT):
         return declared, [note for file in files[:1] for note in _of_readstat(file, declared)]
     return declared, []
 
 
-def _of_sheets(path: str, sheet: str | None) -> Iterator[tuple[str, str]]:
+def _of_sheets(path: str, sheet: str | None) -> tuple[str, str]:
     """Say which sheet is read, and how to name another."""
     names = [printable(name) for name in worksheets(path)]
     shown = sheet or next(iter(names), "")
     others = [name for name in names if name != shown]
     if not others:
-        yield "sheet", shown
-        return
+        return "sheet", shown
     typed = quote(f"{Path(path).name}#{others[0]}")
-    yield "sheet", f"{shown}; the others are {', '.join(others)}: type {typed}"
+    return "sheet", f"{shown}; the others are {', '.join(others)}: type {typed}"
 
 
 def _of_readstat(path: str, reading: Reading) -> Iterator[tuple[str, str]]:

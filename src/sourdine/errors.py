@@ -22,7 +22,7 @@ import errno
 import os
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,15 +85,15 @@ class SourdineError(Exception):
     got
         The given value, as a text, or nothing; a sentence of its own does not print it.
     hint
-        Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
-        parameter: with the value in ``tries`` to use, or else its bare name.
-        ``{bounds:find}`` stands for it with that word.
+        Sentences that say what to do; by default, to use what is in ``tries``. In ``must`` and
+        ``hint``, ``{epsilon}`` stands for a parameter: with the value in ``tries`` to use, or else
+        its bare name. ``{bounds:find}`` stands for it with that word.
     tries
         Values to use instead, by parameter; `LEFT_OUT` for one that should be omitted.
 
     Examples
     --------
-    >>> error = ParameterError("epsilon", "be above 0", "0", "Use {epsilon}.", epsilon=1)
+    >>> error = ParameterError("epsilon", "be above 0", "0", epsilon=1)
     >>> print(error)
     epsilon must be above 0, got 0. Use epsilon=1.
     >>> error.tries
@@ -105,8 +105,12 @@ class SourdineError(Exception):
     """
 
     def __init__(
-        self, name: str, must: str = "", got: str = "", hint: str = "", /, **tries: object
+        self, name: str, must: str = "", got: str = "", hint: str | None = None, /, **tries: object
     ) -> None:
+        if hint is None:
+            left_out = all(value is LEFT_OUT for value in tries.values())
+            places = " and ".join(f"{{{each}}}" for each in tries)
+            hint = f"{'Omit' if left_out else 'Use'} {places}." if tries else ""
         super().__init__(name, must, got, hint)
         self.name, self.must, self.got, self.hint = name, must, got, hint
         self.tries = tries
@@ -139,13 +143,7 @@ class SourdineError(Exception):
         return f"{clause}, got {self.got}." if self.got else f"{clause}."
 
     def also(self, sentence: str) -> Self:
-        """Return the error with one more sentence in its hint.
-
-        Examples
-        --------
-        >>> print(SourdineError("the disk is full.").also("Nothing was charged."))
-        the disk is full. Nothing was charged.
-        """
+        """Return the error with one more sentence in its hint."""
         if not self.must:
             return self.hinting("", self.tries, f"{self.name} {sentence}")
         return self.hinting(f"{self.hint} {sentence}".strip(), self.tries)
@@ -202,7 +200,24 @@ class BudgetExceededError(SourdineError):
     """A request would spend more than remains of the budget; nothing was spent."""
 
 
-class MissingFileError(SourdineError, FileNotFoundError):
+class _FileError(SourdineError, OSError):
+    """What is wrong with a file; ``got`` is its path."""
+
+    number: ClassVar[int]
+    said_of: ClassVar[str]
+
+    def __init__(
+        self, name: str, must: str = "", got: str = "", hint: str | None = None, /, **tries: object
+    ) -> None:
+        super().__init__(name, must, got, hint, **tries)
+        self.errno, self.strerror = self.number, os.strerror(self.number)
+        self.filename = got
+
+    def sentence(self, subject: str, must: str) -> str:
+        return f"{self.said_of}: {self.got!r}."
+
+
+class MissingFileError(_FileError, FileNotFoundError):
     """A file does not exist; ``got`` is its path.
 
     Examples
@@ -211,18 +226,10 @@ class MissingFileError(SourdineError, FileNotFoundError):
     No such file: 'nofile.csv'. Check the path.
     """
 
-    def __init__(
-        self, name: str, must: str = "exist", got: str = "", hint: str = "", /, **tries: object
-    ) -> None:
-        super().__init__(name, must, got, hint, **tries)
-        self.errno, self.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
-        self.filename = got
-
-    def sentence(self, subject: str, must: str) -> str:
-        return f"No such file: {self.got!r}."
+    number, said_of = errno.ENOENT, "No such file"
 
 
-class ExistingFileError(SourdineError, FileExistsError):
+class ExistingFileError(_FileError, FileExistsError):
     """A file that would be overwritten exists; ``got`` is its path.
 
     Examples
@@ -231,21 +238,7 @@ class ExistingFileError(SourdineError, FileExistsError):
     File already exists: 'out.csv'. Choose another name.
     """
 
-    def __init__(
-        self,
-        name: str,
-        must: str = "be a new file",
-        got: str = "",
-        hint: str = "",
-        /,
-        **tries: object,
-    ) -> None:
-        super().__init__(name, must, got, hint, **tries)
-        self.errno, self.strerror = errno.EEXIST, os.strerror(errno.EEXIST)
-        self.filename = got
-
-    def sentence(self, subject: str, must: str) -> str:
-        return f"File already exists: {self.got!r}."
+    number, said_of = errno.EEXIST, "File already exists"
 
 
 class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
@@ -263,13 +256,7 @@ class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
 
 
 def close_matches(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """Return the known names that resemble another, ignoring case and surrounding blanks.
-
-    Examples
-    --------
-    >>> close_matches("Epsilom", ["delta", "epsilon"])
-    ['epsilon']
-    """
+    """Return the known names that resemble another, ignoring case and surrounding blanks."""
     from difflib import get_close_matches  # imported here: few calls are misspelt
 
     plain = {each.strip().casefold(): each for each in reversed([*known])}
@@ -278,13 +265,7 @@ def close_matches(name: str, known: Iterable[str], most: int = 3, cutoff: float 
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the question whether the closest known name is meant, or else a list of them all.
-
-    Examples
-    --------
-    >>> did_you_mean("epsilom", ["epsilon", "delta"]), did_you_mean("x", ["epsilon", "delta"])
-    ("Did you mean 'epsilon'?", "Known names: 'delta', 'epsilon'.")
-    """
+    """Return the question whether the closest known name is meant, or else a list of them all."""
     listed = sorted(known)
     if near := close_matches(name, listed, 1, 0.7):
         return f"Did you mean {near[0]!r}?"

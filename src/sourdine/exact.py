@@ -76,16 +76,10 @@ class Real:
 
     def bounds(self, bits: int) -> Interval:
         """Return integers ``lo <= x * 2**bits <= hi`` that differ by at most two."""
-        extra = 32
-        while True:
-            lo, hi = self.enclosure(bits + extra)
-            lo, hi = lo >> extra, -(-hi >> extra)
-            if hi - lo <= 2:
-                return lo, hi
-            extra *= 2
+        return self.ends(bits, 2)
 
-    def ends(self, bits: int) -> Interval:
-        """Return the floor and the ceiling of the number times ``2**bits``.
+    def ends(self, bits: int, width: int = 1) -> Interval:
+        """Return the floor and the ceiling of the number times ``2**bits``, or integers as wide.
 
         Examples
         --------
@@ -96,7 +90,7 @@ class Real:
         while True:
             lo, hi = self.enclosure(bits + extra)
             lo, hi = lo >> extra, -(-hi >> extra)
-            if hi - lo <= 1:
+            if hi - lo <= width:
                 return lo, hi
             extra *= 2
 
@@ -122,37 +116,26 @@ class Real:
     def __float__(self) -> float:
         return float((self.below(80) + self.above(80)) / 2)
 
-    def __add__(self, other: Real | Fraction | int) -> Real:
+    def _with(
+        self, other: Real | Fraction | int, ends: Callable[[Interval, Interval, int], Interval]
+    ) -> Real:
+        """Return a function of two reals, from both enclosures at a precision."""
         y = Real.of(other)
+        return Real(lambda p: ends(self.enclosure(p), y.enclosure(p), p))
 
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return a + c, b + d
-
-        return Real(rule)
+    def __add__(self, other: Real | Fraction | int) -> Real:
+        return self._with(other, lambda x, y, _: (x[0] + y[0], x[1] + y[1]))
 
     __radd__ = __add__
 
     def __sub__(self, other: Real | Fraction | int) -> Real:
-        y = Real.of(other)
-
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return max(a - d, 0), max(b - c, 0)
-
-        return Real(rule)
+        return self._with(other, lambda x, y, _: (max(x[0] - y[1], 0), max(x[1] - y[0], 0)))
 
     def __rsub__(self, other: Fraction | int) -> Real:
         return Real.of(other) - self
 
     def __mul__(self, other: Real | Fraction | int) -> Real:
-        y = Real.of(other)
-
-        def rule(p: int) -> Interval:
-            (a, b), (c, d) = self.enclosure(p), y.enclosure(p)
-            return a * c >> p, -(-b * d >> p)
-
-        return Real(rule)
+        return self._with(other, lambda x, y, p: (x[0] * y[0] >> p, -(-x[1] * y[1] >> p)))
 
     __rmul__ = __mul__
 
@@ -297,9 +280,11 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     if isinstance(x, (float, np.floating, Decimal)):
         if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
             raise ParameterError(name, "be finite", given(x), hint, **tries)
-        if isinstance(x, Decimal) and _immense(x):
+        if not isinstance(x, Decimal):
+            return Fraction(str(x))
+        if max(abs(int(x.as_tuple().exponent)), abs(x.adjusted())) > LARGEST_POWER:
             raise ParameterError(name, f"have a {POWER}", given(x), hint, **tries)
-        return Fraction(x) if isinstance(x, Decimal) else Fraction(str(x))
+        return Fraction(x)
     if isinstance(x, (bool, np.bool_)) or not isinstance(x, numbers.Rational):
         raise ParameterTypeError(name, "be a number", given(x), hint, **tries)
     return Fraction(int(x.numerator), int(x.denominator))
@@ -328,12 +313,6 @@ def fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _immense(x: Decimal) -> bool:
-    """Return whether a decimal has an implausible number of digits."""
-    exponent = x.as_tuple().exponent
-    return not isinstance(exponent, int) or max(abs(exponent), abs(x.adjusted())) > LARGEST_POWER
-
-
 def number(
     x: object,
     name: str,
@@ -347,10 +326,8 @@ def number(
     value = rational(x, name, example=middle)
     if not above < value <= most:
         what, tries = _typed(name, middle)
-        must, hint = (
-            f"be above {above} and at most {most}",
-            f"Use a number in between, such as {what}.",
-        )
+        must = f"be above {above} and at most {most}"
+        hint = f"Use a number in between, such as {what}."
         raise ParameterError(name, must, given(x), hint, **tries)
     return value
 
@@ -377,9 +354,8 @@ def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     value = rational(x, name, example=max(least, 1))
     if value < least:
         what, tries = _typed(name, least)
-        raise ParameterError(
-            name, f"be at least {least}", given(x), f"Use {what} or more.", **tries
-        )
+        hint = f"Use {what} or more."
+        raise ParameterError(name, f"be at least {least}", given(x), hint, **tries)
     return value
 
 
@@ -448,7 +424,7 @@ def one_of(x: object, name: str, *allowed: _Word) -> _Word:
         return allowed[allowed.index(x)]
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
-    raise ParameterError(name, must, given(x), f"Use {{{name}}}.", **{name: allowed[0]})
+    raise ParameterError(name, must, given(x), **{name: allowed[0]})
 
 
 def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
@@ -483,21 +459,16 @@ def given(x: object) -> str:
     """
     if isinstance(x, str):
         return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
-    if _is_long(x):
+    long = isinstance(x, Decimal) and len(x.as_tuple().digits) > DIGITS
+    if isinstance(x, numbers.Rational):
+        long = max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS
+    if long:
         return f"a number of more than {DIGITS} digits"
     if isinstance(x, Fraction) and Fraction(decimal := f"{float(x):g}") == x:
         return decimal
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)
     return kind(x)
-
-
-def _is_long(x: object) -> bool:
-    if isinstance(x, Decimal):
-        return len(x.as_tuple().digits) > DIGITS
-    if not isinstance(x, numbers.Rational):
-        return False
-    return bool(max(abs(int(x.numerator)), int(x.denominator)) >= 10**DIGITS)
 
 
 def kind(x: object) -> str:

@@ -131,28 +131,22 @@ class Grid:
             fits = _default_step(high - low)
             if fits * WIDEST < 1:
                 raise ParameterError(
-                    "upper",
-                    "be larger, compared with lower",
-                    given(upper),
-                    "Use a public bound, such as {upper}.",
-                    upper=low + 1,
-                )
+                    "upper", "be larger, compared with lower", given(upper),
+                    "Use a public bound, such as {upper}.", upper=low + 1,
+                )  # fmt: skip
         else:
             fits = _step(step, high - low, f"{given(lower)} to {given(upper)}")
         self._fix(low, high, fits, None)
 
     def _fix(self, lower: Fraction, upper: Fraction, step: Fraction, points: str | None) -> None:
-        set_ = object.__setattr__
-        set_(self, "lower", lower)
-        set_(self, "upper", upper)
-        set_(self, "step", step)
-        set_(self, "points", points)
-        set_(self, "last", (upper - lower) // step)
+        last = (upper - lower) // step
         low, high, each = float(lower), float(upper), float(step)
         # Dividing by a power of two is multiplying by its inverse, which is exact.
         inverse = 1 / each if frexp(each)[0] == 0.5 and isfinite(1 / each) else 0.0
-        beyond = floor((high - low) / each + 0.5) > self.last
-        set_(self, "_floats", (low, high, each, inverse, beyond))
+        floats = (low, high, each, inverse, floor((high - low) / each + 0.5) > last)
+        whole = {"lower": lower, "upper": upper, "step": step, "points": points, "last": last}
+        for name, value in {**whole, "_floats": floats}.items():
+            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         if self.points is not None:
@@ -326,22 +320,15 @@ def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if low >= high:
         raise ParameterError(
-            "lower",
-            "be below upper",
-            f"{given(lower)} and {given(upper)}",
-            "Use the public bounds in order, such as {lower} and {upper}.",
-            lower=0,
-            upper=100,
-        )
+            "lower", "be below upper", f"{given(lower)} and {given(upper)}",
+            "Use the public bounds in order, such as {lower} and {upper}.", lower=0, upper=100,
+        )  # fmt: skip
     for bound, typed, name in ((low, lower, "lower"), (high, upper, "upper")):
         if abs(bound) > WIDEST:
             raise ParameterError(
-                name,
-                "be within 1e300 of 0",
-                given(typed),
-                f"Use a public bound, such as {{{name}}}.",
-                **{name: -100 if bound < 0 else 100},
-            )
+                name, "be within 1e300 of 0", given(typed),
+                f"Use a public bound, such as {{{name}}}.", **{name: -100 if bound < 0 else 100},
+            )  # fmt: skip
     return low, high
 
 
@@ -349,29 +336,19 @@ def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
     """Return a step that divides the range and leaves ticks of 62 bits."""
     if not isinstance(typed, _NUMBERS) and read_duration(typed) is not None:
         raise ParameterError(
-            "step",
-            "be a number if bounds are numbers",
-            "a duration",
-            "Use {step}, or omit it.",
+            "step", "be a number if bounds are numbers", "a duration", "Use {step}, or omit it.",
             step=_fitting(width, Fraction(1)),
-        )
+        )  # fmt: skip
     step = positive(typed, "step")
     if width % step:
-        raise ParameterError(
-            "step",
-            "divide upper - lower",
-            f"{given(typed)} for {bounds}",
-            "Use a step that divides the range, such as {step}, or move a bound.",
-            step=_fitting(width, step),
-        )
+        hint = "Use a step that divides the range, such as {step}, or move a bound."
+        got, fits = f"{given(typed)} for {bounds}", _fitting(width, step)
+        raise ParameterError("step", "divide upper - lower", got, hint, step=fits)
     if width / step >= 1 << 62 or step * WIDEST < 1:
         raise ParameterError(
-            "step",
-            "leave fewer than 2**62 points",
-            given(typed),
-            "Use a larger step, or omit {step} for about a million points.",
-            step=LEFT_OUT,
-        )
+            "step", "leave fewer than 2**62 points", given(typed),
+            "Use a larger step, or omit {step} for about a million points.", step=LEFT_OUT,
+        )  # fmt: skip
     return step
 
 

@@ -169,11 +169,7 @@ def named(name: object) -> type[Statistic]:
 def unknown_statistic(name: object) -> ParameterError:
     """Return the error for a name that no statistic has."""
     return ParameterError(
-        "statistic",
-        f"be one of {', '.join(STATISTICS)}",
-        given(name),
-        "Use {statistic}.",
-        statistic="count",
+        "statistic", f"be one of {', '.join(STATISTICS)}", given(name), statistic="count"
     )
 
 

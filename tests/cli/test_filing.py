@@ -7,7 +7,8 @@ import json
 import pytest
 
 from sourdine import Session
-from sourdine.cli.ledger import _facts, _save, opened
+from sourdine.cli.ledger import _facts, opened
+from sourdine.cli.output import save
 from sourdine.errors import ExistingFileError
 
 ASKED = ("--ledger", "x.ledger", "--total", "5")
@@ -27,9 +28,9 @@ def test_an_entry_that_exists_is_kept(tmp_path):
     out = tmp_path / "entry.yaml"
     out.write_text("old")
     with pytest.raises(ExistingFileError, match="File already exists"):
-        _save("new", out, overwrite=False)
+        save(out, "new", overwrite=False)
     assert out.read_text() == "old"
-    _save("new", out, overwrite=True)
+    save(out, "new", overwrite=True)
     assert out.read_text() == "new"
 
 

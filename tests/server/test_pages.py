@@ -199,7 +199,7 @@ def test_a_release_can_be_downloaded(tab, site):
         list(one) for one in zip(release.value.values(), lows, highs, strict=True)
     ]
     assert Release.from_json(saved["JSON"]) == release
-    assert json.loads(saved["JSON"])["interval"] == release.printed_interval()
+    assert json.loads(saved["JSON"])["interval"] == release.derived()["interval"]
     picture = page.context.new_page()
     picture.set_content(saved["SVG"])
     assert picture.locator("svg .dot").count() == 2

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+import survey_device as device
 from serving import Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.errors import ParameterError
@@ -21,7 +22,7 @@ from sourdine.server.running import demo_store, open_sample
 from sourdine.server.store.store import ServerStore
 from sourdine.server.surveys import OPERATIONS, OpenSurveys, examined_at
 from sourdine.session import Terms
-from sourdine.survey import Survey, device, form_for_device, page
+from sourdine.survey import Survey, form_for_device, page
 from sourdine.survey.document import SKELETON
 from sourdine.survey.serving import MOST_LINES
 

@@ -15,16 +15,17 @@ from types import SimpleNamespace
 
 import pytest
 
+import survey_device as device
 from browsing import chromium_running
 from programs import found
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.columns import CATEGORICAL, NUMERIC
-from sourdine.survey import device
+from sourdine.survey import form
 from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
 
 HERE = Path(__file__).parent
-DEVICE = Path(device.__file__).with_name("web") / "device.mjs"
+DEVICE = Path(form.__file__).with_name("web") / "device.mjs"
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,10 @@ import tomllib
 
 import pytest
 
+import survey_device as device
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Flag, Number, Schema
-from sourdine.survey import Survey, device
+from sourdine.survey import Survey
 from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import ADDED, FORMER, languages, page, words

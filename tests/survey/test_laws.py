@@ -14,6 +14,7 @@ from math import gcd, lcm, prod
 import numpy as np
 import pytest
 
+import survey_device as device
 from sourdine.exact import exp_neg
 from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
 from sourdine.local.categorical.subset import SubsetSelection
@@ -26,7 +27,6 @@ from sourdine.local.rounds.histories import Histories
 from sourdine.local.rounds.memoised import MemoisedHashing, PermanentResponse
 from sourdine.local.table.part import AnyAnswer, paid_flag
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
-from sourdine.survey import device
 from sourdine.survey.form import _part
 
 EPSILON = Fraction(4, 5)

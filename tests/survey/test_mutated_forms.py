@@ -8,11 +8,12 @@ import shutil
 
 import pytest
 
+import survey_device as device
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.table.columns import CATEGORICAL, NUMERIC
-from sourdine.survey import device
-from sourdine.survey.form import TOPS, form_for_device, read
+from sourdine.survey.form import form_for_device
+from survey_device import TOPS, read
 
 FITS = 'refuse("the answers to a question do not fit its method")'
 SLOT = 'count(found ?? (column.absent === "nothing" ? 0 : top), 0, top)'

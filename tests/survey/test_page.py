@@ -15,7 +15,8 @@ import quickjs
 
 from sourdine.exact import exp_neg
 from sourdine.survey import Survey, form_for_device, page
-from sourdine.survey.page import ask_script, compact, device_script, languages, source, sure, words
+from sourdine.survey.page import compact, languages, source, sure, words
+from sourdine.survey.page import script_of as page_script
 
 EPSILONS = ("0.1", "1", "4", "8")
 MOST = 36_000
@@ -89,7 +90,10 @@ def test_the_form_in_the_page_is_the_schemas(survey_cases):
 
 
 def test_scripts_differ_from_their_sources_in_blanks_and_comments_alone():
-    for name, script in (("device.mjs", device_script()), ("ask.mjs", ask_script())):
+    for name, script in (
+        ("device.mjs", page_script("device.mjs")),
+        ("ask.mjs", page_script("ask.mjs")),
+    ):
         kept = compact(source(name).split("// ---- in Node")[0])
         lines = [line.strip() for line in source(name).split("// ---- in Node")[0].splitlines()]
         code = [line for line in lines if line and not line.startswith(("//", "/**", "import {"))]
@@ -102,9 +106,11 @@ def test_scripts_differ_from_their_sources_in_blanks_and_comments_alone():
 
 def in_a_page(epsilon):
     """Return what the script of a page computes."""
-    found = re.search(r"function sure\(.*?(?=function preferred)", ask_script(), re.DOTALL)[0]
+    found = re.search(
+        r"function sure\(.*?(?=function preferred)", page_script("ask.mjs"), re.DOTALL
+    )[0]
     engine = quickjs.Context()
-    engine.eval(device_script() + found)
+    engine.eval(page_script("device.mjs") + found)
     return engine.get("sure")(epsilon)
 
 

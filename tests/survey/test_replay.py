@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 import quickjs
 
+import survey_device as device
 from sourdine.local import Aggregator, Schema
 from sourdine.local.reports.records import Reason
 from sourdine.local.table.columns import Attribute
-from sourdine.survey import device
 from sourdine.survey.form import form_for_device
-from sourdine.survey.page import device_script
+from sourdine.survey.page import script_of
 
 HERE = Path(__file__).parent
 RECORDS = 10_000
@@ -36,7 +36,7 @@ function play(text) {
 
 def in_quickjs(given):
     engine = quickjs.Context()
-    engine.eval(device_script() + PLAY)
+    engine.eval(script_of("device.mjs") + PLAY)
     return json.loads(engine.get("play")(json.dumps(given)))
 
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 import pytest
 import quickjs
 
+import survey_device as device_rounds
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator, Choice, Flag, Schema
 from sourdine.local.rounds.respondent import Respondent
 from sourdine.survey import Survey, page
-from sourdine.survey import device as device_rounds
 from sourdine.survey.form import FLAGS, form_for_device
-from sourdine.survey.page import device_script, languages, rounds_script, sure, words
+from sourdine.survey.page import languages, script_of, sure, words
 from sourdine.survey.precision import precision
 
 ROUNDS = 4
@@ -132,7 +132,7 @@ def test_rounds_are_the_same_in_three_engines(node, rounds):
       }));
     }
     """
-    engine.eval(device_script() + rounds_script() + play)
+    engine.eval(script_of("device.mjs") + script_of("rounds.mjs") + play)
     some = [(place, said, took.hex()) for place, said, took, _ in jobs[:120]]
     assert json.loads(engine.get("play")(json.dumps({"forms": forms, "jobs": some}))) == mine[:120]
 

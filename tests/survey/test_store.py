@@ -16,9 +16,8 @@ from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
 from sourdine.storage.database import Address
 from sourdine.survey import Survey
-from sourdine.survey.database import SqliteTables, new_file
 from sourdine.survey.results import results
-from sourdine.survey.store import Posted, SurveyStore
+from sourdine.survey.store import Posted, SqliteTables, SurveyStore, new_file
 
 
 def lines_of(survey, n):

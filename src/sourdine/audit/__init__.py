@@ -22,16 +22,6 @@ from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudi
 from sourdine.audit.exhaustive import p_value, replay, worst_case
 
 __all__ = [
-    "Row",
-    "audit_row",
-    "chosen",
-    "curve",
-    "every_mechanism",
-    "p_value",
-    "precision_attack",
-    "range",
-    "registered",
-    "replay",
-    "unaudited",
-    "worst_case",
-]
+    "Row", "audit_row", "chosen", "curve", "every_mechanism", "p_value", "precision_attack",
+    "range", "registered", "replay", "unaudited", "worst_case",
+]  # fmt: skip

@@ -9,9 +9,9 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from inspect import signature
 from itertools import chain
+from math import prod
 from multiprocessing import get_context
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,20 +67,12 @@ MOST_OUTCOMES = 1 << 20
 def all_checks() -> tuple[Callable[[Specimen], None], ...]:
     """Return every check, in the order they are best run."""
     return (
-        check_worst_case,
-        check_weaker_copy_is_rejected,
-        check_parts_add_up,
-        check_whole_curve,
-        check_weaker_curve_is_rejected,
-        check_law_has_mass_one,
-        check_error_bound,
-        check_draws_follow_the_law,
-        check_draws_have_power,
-        check_releases_follow_the_law,
-        check_release_says_what_it_cost,
-        check_seeded_release_is_not_private,
+        check_worst_case, check_weaker_copy_is_rejected, check_parts_add_up, check_whole_curve,
+        check_weaker_curve_is_rejected, check_law_has_mass_one, check_error_bound,
+        check_draws_follow_the_law, check_draws_have_power, check_releases_follow_the_law,
+        check_release_says_what_it_cost, check_seeded_release_is_not_private,
         check_bad_epsilon_is_refused,
-    )
+    )  # fmt: skip
 
 
 def check_worst_case(specimen: Specimen) -> None:
@@ -212,26 +204,18 @@ def check_releases_follow_the_law(specimen: Specimen) -> None:
 
     one = mechanism.release(given)
     own = getattr(mechanism.draw_all, "__func__", None) is not Mechanism.draw_all
+    wrong = _wrong_laws(specimen)
     for released in (one_by_one, together) if own else (one_by_one,):
-        found, caught = _with_power(specimen, released)
+        releases: list[Release] = []
+        caught = False
+        while not caught and len(releases) < max(MORE) * specimen.draws:
+            releases += released(max(FEWEST_RELEASES, len(releases)))
+            found = mechanism.outcomes_of(releases)
+            caught = all(p_value(found, law) < ALPHA for law in wrong)
         said = f"{len(found)} releases {released.__name__.replace('_', ' ')}"
         _demand(caught, f"{said} fit a law with 30% more or less noise")
         p = p_value(found, mechanism.law(mechanism.read(given)))
         _demand(p >= ALPHA, f"{said} do not follow the law: p = {p:.1e}")
-
-
-def _with_power(
-    specimen: Specimen, released: Callable[[int], list[Release]]
-) -> tuple[NDArray[np.int64], bool]:
-    """Return outcomes of so many releases that both wrong laws are rejected, and if they are."""
-    wrong = _wrong_laws(specimen)
-    releases: list[Release] = []
-    caught = False
-    while not caught and len(releases) < max(MORE) * specimen.draws:
-        releases += released(max(FEWEST_RELEASES, len(releases)))
-        found = _made(specimen).outcomes_of(releases)
-        caught = all(p_value(found, law) < ALPHA for law in wrong)
-    return found, caught
 
 
 def _wrong_laws(specimen: Specimen) -> list[Law | Product]:
@@ -289,8 +273,16 @@ def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[fl
     but for a probability of `ALPHA`. Where an output has several losses, it is that of the worst.
     """
     law = mechanism.law(x)
-    found = _outcomes(law)
-    if found is not None:
+    pieces = [factor.followed() for factor in law.factors]
+    ends = [(int(p.start[0]), int(p.start[-1] + p.length[-1])) for p in pieces]
+    if prod(end - first for first, end in ends) <= MOST_OUTCOMES:
+        cells = [np.arange(first, end) for first, end in ends]
+        found: NDArray[np.int64] = np.empty((1, 0), np.int64)
+        if cells and law is law.factors[0]:
+            found = cells[0]
+        elif cells:
+            every = np.stack(np.meshgrid(*cells, indexing="ij"), axis=-1)
+            found = every.reshape(-1, len(cells))
         chances, losses = law.pmf(found), mechanism.loss(x, found).reshape(len(found), -1)
         return lambda bound: float((chances @ (losses > bound)).max())
     from scipy.special import betaincinv
@@ -302,20 +294,6 @@ def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[fl
         return float(betaincinv(passed, len(seen) - passed + 1, ALPHA)) if passed else 0.0
 
     return surely
-
-
-def _outcomes(law: Law | Product) -> NDArray[np.int64] | None:
-    """Return all outputs that a law does not neglect, a row each of a product; None if too many."""
-    pieces = [factor.followed() for factor in law.factors]
-    ends = [(int(p.start[0]), int(p.start[-1] + p.length[-1])) for p in pieces]
-    if reduce(lambda n, end: n * (end[1] - end[0]), ends, 1) > MOST_OUTCOMES:
-        return None
-    cells = [np.arange(first, end) for first, end in ends]
-    if not cells:
-        return np.empty((1, 0), np.int64)
-    if law is law.factors[0]:
-        return cells[0]
-    return np.stack(np.meshgrid(*cells, indexing="ij"), axis=-1).reshape(-1, len(cells))
 
 
 def _between(worst: Worst, claim: float) -> str:
@@ -413,18 +391,12 @@ def audit_row(
     others = neighbouring(weak, specimen.inputs)
     draws, power = _drawn_with_power(specimen)
     return Row(
-        name=specimen.name,
-        claim=claim,
-        worst=worst,
-        weaker=worst_of(chain([likely], others), claim, enough=True),
-        factor=specimen.weaker,
-        p_value=p_value(draws, mechanism.law(mechanism.read(specimen.inputs[-1]))),
-        power=power,
-        spread=spread,
-        curve=curve,
-        faults=_faults(specimen) if thorough else (),
+        name=specimen.name, claim=claim, worst=worst,
+        weaker=worst_of(chain([likely], others), claim, enough=True), factor=specimen.weaker,
+        p_value=p_value(draws, mechanism.law(mechanism.read(specimen.inputs[-1]))), power=power,
+        spread=spread, curve=curve, faults=_faults(specimen) if thorough else (),
         seconds=perf_counter() - begin,
-    )
+    )  # fmt: skip
 
 
 def _faults(specimen: Specimen) -> tuple[str, ...]:
@@ -467,11 +439,9 @@ def audit_rows(
         return
     # Ctrl-C ends the workers at once and silently; the error is reported by this process.
     pool = ProcessPoolExecutor(
-        workers,
-        get_context("spawn"),
-        initializer=signal.signal,
+        workers, get_context("spawn"), initializer=signal.signal,
         initargs=(signal.SIGINT, signal.SIG_DFL),
-    )
+    )  # fmt: skip
     try:
         work = {
             pool.submit(_judged_by_name, one.name, thorough=thorough): one.name for one in specimens
@@ -574,13 +544,7 @@ def timing_leak(release: Callable[[], int], centre: int = 0, calls: int = 20_000
 
 
 def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Spearman's rho, ties sharing their mean rank.
-
-    Examples
-    --------
-    >>> rank_correlation([1, 2, 3, 4], [10, 20, 20, 90]).__round__(4)
-    0.9487
-    """
+    """Return Spearman's rho, ties sharing their mean rank."""
     return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
 
 

@@ -97,10 +97,8 @@ def range_of_losses(
 
     Parameters
     ----------
-    mechanism
-        What is audited.
-    inputs
-        Inputs; all their neighbours join in.
+    mechanism, inputs
+        What is audited, and on which inputs; all their neighbours join in.
     parts
         What its loss is said to be made of; its own parts if left out.
 
@@ -117,27 +115,12 @@ def range_of_losses(
     return held(mechanism, inputs, parts)[0]
 
 
-def _claimed_range(parts: tuple[Part, ...]) -> float:
-    epsilon, delta = plain(parts)
-    if epsilon is None or delta:
-        return inf
-    one = len(parts) == 1 and parts[0].kind == "range" and parts[0].times == 1
-    return float(epsilon) * (1 if one else 2)
-
-
 def curve(
     mechanism: Mechanism[Any], inputs: Sequence[Any], parts: tuple[Part, ...] | None = None
 ) -> Passed:
     """Hold the whole curves of all neighbours of these inputs against the claimed one.
 
-    Parameters
-    ----------
-    mechanism
-        What is audited.
-    inputs
-        Inputs; all their neighbours join in.
-    parts
-        What its loss is said to be made of; its own parts if left out.
+    The parameters are those of `range_of_losses`.
 
     Examples
     --------
@@ -182,21 +165,19 @@ def over(parts: tuple[Part, ...], losses: Losses) -> float:
     It is a part of the probability of a loss above the worst epsilon.
     """
     claim = _claimed(parts)
-    return max(_surely(claim, one) for one in (losses, losses.swapped))
+    sure = 2 * min(losses.slack, 1.0)  # what the floats of the losses may add
+    return max(claim.excess(one) for one in (losses, losses.swapped)) + sure
 
 
 def _each(pairs: Iterable[Pair], parts: tuple[Part, ...]) -> Iterator[tuple[Spread, Passed]]:
-    claim = _claimed_range(parts)
+    epsilon, delta = plain(parts)
+    one = len(parts) == 1 and parts[0].kind == "range" and parts[0].times == 1
+    claim = inf if epsilon is None or delta else float(epsilon) * (1 if one else 2)
     for x, y, p, q in pairs:
         losses = p.losses(q)
         width = float(losses.loss.max() - losses.loss.min())
         upper = inf if losses.beyond else width + 2 * losses.slack
         yield Spread(width, upper, claim, x, y), Passed(over(parts, losses), x, y)
-
-
-def _surely(claim: _Claim, losses: Losses) -> float:
-    """Return the excess, with what the floats of the losses may add."""
-    return claim.excess(losses) + 2 * min(losses.slack, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +280,16 @@ def _claimed(parts: tuple[Part, ...]) -> _Claim:
     if len(draws) == len(ranged) == 1:
         return _Ranged(float(draws[0].size), own)
     if not ranged:
-        found = [_pair(draws, present=present) for present in (True, False)]
-        if None not in found:
-            both = [losses for losses in found if losses is not None]
-            return _Kinked(tuple(map(_Lines.of, both)), own)
-    return _composed(parts)
+        both = [_pair(draws, present=present) for present in (True, False)]
+        found = [_Lines.of(losses) for losses in both if losses is not None]
+        if len(found) == len(both):
+            return _Kinked(tuple(found), own)
+    whole, _ = plain(parts)
+    batch = compose(parts)
+    end = float(whole) if whole is not None else batch.epsilon(TOLERANCE).upper
+    x = np.linspace(0.0, end, POINTS + 1)
+    exact = [*x[:-1].tolist(), whole if whole is not None else end]
+    return _Composed(x, np.array([batch.delta(epsilon).upper for epsilon in exact]))
 
 
 def _pair(draws: list[Part], *, present: bool) -> Losses | None:
@@ -317,12 +303,3 @@ def _pair(draws: list[Part], *, present: bool) -> Losses | None:
         without = pair.mass * np.exp(-pair.loss)
         whole = whole.beside(Losses(pair.loss, pair.mass, without, pair.slack, pair.beyond))
     return whole
-
-
-def _composed(parts: tuple[Part, ...]) -> _Composed:
-    whole, _ = plain(parts)
-    batch = compose(parts)
-    end = float(whole) if whole is not None else batch.epsilon(TOLERANCE).upper
-    x = np.linspace(0.0, end, POINTS + 1)
-    exact = [*x[:-1].tolist(), whole if whole is not None else end]
-    return _Composed(x, np.array([batch.delta(epsilon).upper for epsilon in exact]))

@@ -2,19 +2,19 @@
 
 All modules of the packages below are imported and searched for concrete mechanisms. Each must have
 a specimen, so `unaudited` is empty: ``test_every_mechanism_is_audited``. A module of these packages
-that draws noise without being part of an audited mechanism is found too, and must stand in `EXEMPT`
-with a reason.
+that draws noise without being part of an audited mechanism needs a reason:
+``test_whoever_draws_is_audited_or_has_a_reason``.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from inspect import isabstract, isclass, isfunction, ismodule
+from inspect import isabstract, isclass
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
-from sourdine import adaptive, central, local, mechanisms, noise
+from sourdine import adaptive, central, local, mechanisms
 from sourdine.errors import MissingExtraError, ParameterError, close_matches
 from sourdine.mechanisms.mechanism import FAMILIES, Mechanism, entered
 
@@ -28,40 +28,6 @@ if TYPE_CHECKING:
 SAME = {"quantile": "quantiles", "median": "quantiles", "cdf": "quantiles"}
 """Statistics that draw by the mechanisms of another one."""
 PACKAGES = (mechanisms, central, local, adaptive)
-
-EXEMPT = {
-    "sourdine.adaptive.query_server.looks": (
-        "A conversation has no law of its own: what it tells depends on the analyst. Its search "
-        "and its sums are those of AboveThreshold and Laplace; "
-        "``test_exact_laws_of_all_neighbours`` and ``test_search_and_noise_follow_their_laws`` "
-        "hold whole conversations to the claim."
-    ),
-    "sourdine.adaptive.query_server.guesses": (
-        "Draws which rows guess and which check from their number alone; no row is handed to it."
-    ),
-    "sourdine.adaptive.robust.wrapper": (
-        "Draws the seeds of the copies, and which copies are looked at, whatever they say; the "
-        "look itself is `Exponential`."
-    ),
-    "sourdine.adaptive.sketches.f2": (
-        "Hides a sketch's own random signs, not a person's record; what its noise is worth is "
-        "counted in `sketches.f2`."
-    ),
-    "sourdine.local.rounds.respondent": (
-        "Draws which column a person is asked for, before there are answers: "
-        "``test_only_the_reports_depend_on_the_answers``. The answers are audited reports."
-    ),
-    "sourdine.local.spark.tasks": (
-        "Draws in which order reports leave a task, whatever they hold: "
-        "``test_neither_order_nor_file_tells_what_a_row_held``. The reports are audited."
-    ),
-    "sourdine.local.table.blocks": (
-        "Draws which column a person is asked for, whatever the answers: "
-        "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited "
-        "reports."
-    ),
-}
-"""Modules that draw and hold no mechanism, each with the reason why nothing is left unaudited."""
 
 
 def registered() -> tuple[Specimen, ...]:
@@ -84,28 +50,14 @@ def every_mechanism() -> tuple[type[Mechanism[Any]], ...]:
         for thing in vars(module).values()
         if isclass(thing) and thing.__module__ == module.__name__
     }
-    return tuple(
-        sorted(
-            (c for c in found if issubclass(c, Mechanism) and not isabstract(c)),
-            key=lambda c: (c.__module__, c.__name__),
-        )
-    )
+    kinds = (c for c in found if issubclass(c, Mechanism) and not isabstract(c))
+    return tuple(sorted(kinds, key=lambda c: (c.__module__, c.__name__)))
 
 
 def unaudited() -> tuple[type[Mechanism[Any]], ...]:
     """Return the mechanisms that no specimen is of."""
-    audited = _audited()
+    audited = {type(specimen.make(specimen.epsilon)) for specimen in registered()}
     return tuple(found for found in every_mechanism() if found not in audited)
-
-
-def strangers() -> tuple[str, ...]:
-    """Return the modules that draw noise for no audited mechanism and are not exempt."""
-    reached = {kind.__module__ for kind in _audited()}
-    beside = {module.__name__: set(_imported(module)) for module in _modules()}
-    while more := {far for near in reached for far in beside.get(near, ())} - reached:
-        reached |= more
-    drawing = [module.__name__ for module in _modules() if _draws(module)]
-    return tuple(sorted({*drawing} - reached - EXEMPT.keys()))
 
 
 def chosen(names: Sequence[str]) -> tuple[Specimen, ...]:
@@ -174,21 +126,3 @@ def _modules() -> tuple[ModuleType, ...]:
             except MissingExtraError:
                 continue
     return tuple(found)
-
-
-def _audited() -> set[type[Mechanism[Any]]]:
-    return {type(specimen.make(specimen.epsilon)) for specimen in registered()}
-
-
-def _draws(module: ModuleType) -> bool:
-    """Return whether a module has a sampler at hand."""
-    return any(
-        thing is noise or (isfunction(thing) and thing.__module__.startswith("sourdine.noise."))
-        for thing in vars(module).values()
-    )
-
-
-def _imported(module: ModuleType) -> Iterable[str]:
-    """Yield the modules of which a module has something at hand."""
-    for thing in vars(module).values():
-        yield thing.__name__ if ismodule(thing) else getattr(thing, "__module__", None) or ""

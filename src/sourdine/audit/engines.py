@@ -59,13 +59,10 @@ _DAY, _MICROS = dt.date(2024, 2, 29), dt.datetime(1999, 1, 1, 0, 0, 0, 5)  # noq
 NAME = "a \"select\" 'x' column"
 """A column's name that must be quoted."""
 GRIDS = (
-    Grid(0, 10, step=1),
-    Grid(-5, 5, step=0.1),
-    Grid(2**53 - 4, 2**53 + 4, step=1),
-    Grid(-(2**63), 2**64, step=2**20),
-    Octaves(-5, None, bits=4),
+    Grid(0, 10, step=1), Grid(-5, 5, step=0.1), Grid(2**53 - 4, 2**53 + 4, step=1),
+    Grid(-(2**63), 2**64, step=2**20), Octaves(-5, None, bits=4),
     Octaves(step=Fraction(1, 4), bits=5, centre=2.5),
-)
+)  # fmt: skip
 NUMERIC = ("float", "whole", "unsigned", "small", "text", "decimal")
 
 
@@ -149,12 +146,8 @@ def _refuses(work: Callable[[], object]) -> None:
     raise AssertionError("rows that are away were shown")
 
 
-def _named() -> list[tuple[str, Cell]]:
-    return [(name, cell) for name in hostile().column_names for cell in _cells(name)]
-
-
-def _pairs(groups: Iterable[tuple[list[Any], Any]]) -> Counter[tuple[int, ...]]:
-    found: Counter[tuple[int, ...]] = Counter()
+def _pairs(groups: Iterable[tuple[list[Any], Any]]) -> Counter[tuple[Any, ...]]:
+    found: Counter[tuple[Any, ...]] = Counter()
     for slots, counts in groups:
         n = [1] * len(slots[0]) if counts is None else counts.tolist()
         for key, k in zip(zip(*(s.tolist() for s in slots), strict=True), n, strict=True):
@@ -201,8 +194,9 @@ def types(open_: Open) -> None:
 def groups(open_: Open) -> None:
     """Check that every value falls into the slot that it falls into alone, for every cell."""
     frame, rows = _opened(open_)
-    for name, cell in _named():
-        frame.engine.prefetch(Asked(((name, cell),)))
+    for name in rows:
+        for cell in _cells(name):
+            frame.engine.prefetch(Asked(((name, cell),)))
     for i, (name, values) in enumerate(rows.items()):
         cells = _cells(name)
         slots_of = [[_slot(cell, v) for v in values] for cell in cells]
@@ -427,13 +421,9 @@ def bound(open_: Open) -> None:
         _same(stay.rows(), len(want), most)
 
 
-def _written(engine: Engine, names: Sequence[str]) -> Counter[tuple[str | None, ...]]:
-    found: Counter[tuple[str | None, ...]] = Counter()
-    for columns_, counts in engine.combinations(names):
-        n = [1] * len(columns_[0]) if counts is None else counts.tolist()
-        for key, k in zip(zip(*(c.texts.tolist() for c in columns_), strict=True), n, strict=True):
-            found[key] += k
-    return found
+def _written(engine: Engine, names: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    found = engine.combinations(names)
+    return _pairs(([column.texts for column in columns_], counts) for columns_, counts in found)
 
 
 def _kept(rows: Rows, unit: str, most: int, key: bytes) -> list[int]:

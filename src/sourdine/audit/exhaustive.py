@@ -68,10 +68,8 @@ def worst_case(
 
     Parameters
     ----------
-    mechanism
-        What is audited.
-    inputs
-        Inputs; all their neighbours join in.
+    mechanism, inputs
+        What is audited, and on which inputs; all their neighbours join in.
     claim
         The promise to hold it to; its own guarantee if left out.
     """
@@ -118,9 +116,7 @@ def neighbouring(mechanism: Mechanism[Any], inputs: Sequence[Any]) -> Iterator[P
 
 def nothing_compared() -> ParameterError:
     """Return the refusal of inputs without neighbours."""
-    return ParameterError(
-        "inputs", "have neighbours to compare", "", "Use {inputs}.", inputs=[0, 1]
-    )
+    return ParameterError("inputs", "have neighbours to compare", inputs=[0, 1])
 
 
 def _apart(p: Any, q: Any, delta: float, worst: Worst | None) -> Certified:
@@ -153,9 +149,8 @@ def _loss_at(p: Any, q: Any, delta: float, end: str) -> float:
             return np.inf
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if getattr(p.hockey_stick(q, middle), end) > delta else (low, middle)
-        )
+        above = getattr(p.hockey_stick(q, middle), end) > delta
+        low, high = (middle, high) if above else (low, middle)
     return high
 
 
@@ -298,7 +293,10 @@ def replay(call: Callable[[Any], Release], data: object, neighbour: object) -> R
         two = _ended(call, neighbour)
     pairs = tuple(zip(first.steps, second.steps, strict=False))
     if isinstance(one, Exception) or isinstance(two, Exception):
-        return Replay(pairs, tuple(_raised(one, two)))
+        if repr(one) == repr(two):
+            raise one if isinstance(one, Exception) else TypeError("the call failed")
+        ended = f"{type(one).__name__} and {type(two).__name__}"
+        return Replay(pairs, (f"the call ends differently: {ended}",))
     if not isinstance(one, Release) or not isinstance(two, Release):
         raise ParameterTypeError(
             "call", "return a Release", kind(one), "Return the result of mechanism.release(...)."
@@ -312,12 +310,6 @@ def _ended(call: Callable[[Any], Release], data: object) -> Release | Exception:
         return call(data)
     except Exception as error:  # noqa: BLE001 - any failure may depend on the data
         return error
-
-
-def _raised(one: object, two: object) -> list[str]:
-    if repr(one) == repr(two):
-        raise one if isinstance(one, Exception) else TypeError("the call failed")
-    return [f"the call ends differently: {type(one).__name__} and {type(two).__name__}"]
 
 
 def _steps(first: list[Step], second: list[Step]) -> list[str]:

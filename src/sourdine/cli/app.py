@@ -4,62 +4,18 @@ from __future__ import annotations
 
 import sys
 from copy import copy
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.main import get_command_name
 
+from sourdine.cli import options as own
 from sourdine.cli.guard import guard
-from sourdine.cli.options import (
-    AGGREGATE,
-    ANSWER,
-    BOUNDS,
-    COLUMN,
-    DECILES,
-    DROP,
-    ENGINE,
-    EPSILON,
-    FILE,
-    JSON,
-    LEDGER,
-    LOSS,
-    MASTER,
-    MEMORY,
-    METHOD,
-    NAME,
-    NEW_SCHEMA,
-    NO_KEEP,
-    OUT,
-    OVERWRITE,
-    PAIR,
-    PLANNED_LEDGER,
-    PLOT,
-    QUARTILES,
-    READING,
-    REPORTS,
-    RESERVE,
-    ROUND,
-    SCHEMA,
-    SCHEMA_CARRIED,
-    TOTAL,
-    TOTAL_DELTA,
-    TOTAL_RHO,
-    UNIT,
-    UNMARKED,
-    WHERE,
-    Option,
-    argument,
-    command,
-    declared,
-    flag,
-    option,
-    speaks_shell,
-)
+from sourdine.cli.options import argument, command, declared, flag, option, speaks_shell
 from sourdine.cli.output import complain, give_up
 from sourdine.cli.serve import serve
 from sourdine.cli.survey import survey
@@ -69,11 +25,9 @@ from sourdine.questions import QUESTIONS, STATISTICS
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from typer.models import CommandInfo
-
-    from sourdine.central import Statistic
 
 
 # ---- Commands that other distributions add: entry points of the group ``sourdine.commands`` ------
@@ -91,10 +45,11 @@ def add_plugins(app: typer.Typer) -> None:
 
     A command that cannot be had says why.
     """
-    own = set(_names(app))
+    taken = {group.name for group in app.registered_groups}
+    taken |= set(map(_name, app.registered_commands))
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     for name, entry in sorted(found.items()):
-        if name in own:
+        if name in taken:
             continue
         try:
             app.add_typer(_loaded(entry), name=name)
@@ -105,11 +60,6 @@ def add_plugins(app: typer.Typer) -> None:
         if name not in found:
             hint = f"in the checkout, run pip install . ./{name}"
             _add_absent(app, name, f"sourdine {name} comes with {distribution}: {hint}.")
-
-
-def _names(app: typer.Typer) -> Iterator[str | None]:
-    yield from (group.name for group in app.registered_groups)
-    yield from map(_name, app.registered_commands)
 
 
 def _name(command: CommandInfo) -> str:
@@ -124,15 +74,11 @@ def _loaded(entry: EntryPoint) -> typer.Typer:
 
 
 def _add_absent(app: typer.Typer, name: str, text: str) -> None:
-    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(name, hidden=True, add_help_option=False, context_settings=anything)(_saying(text))
-
-
-def _saying(text: str) -> Callable[[], None]:
     def say() -> None:
         raise SourdineError(text)
 
-    return say
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(name, hidden=True, add_help_option=False, context_settings=anything)(say)
 
 
 # ---- The commands that publish or plan a statistic: their words, options and examples ------------
@@ -149,146 +95,133 @@ PLANNED = (
 
 
 RELEASING = (
-    *(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP),
-    *(JSON, PLOT),
+    *(own.LEDGER, own.TOTAL, own.TOTAL_DELTA, own.TOTAL_RHO, own.RESERVE, own.NAME, own.NO_KEEP),
+    *(own.JSON, own.PLOT),
 )
-PLANNING = (JSON, PLOT)
-SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
+PLANNING = (own.JSON, own.PLOT)
+SHORTCUTS = {"quantiles": (own.DECILES, own.QUARTILES)}
 """Flags that stand for the values of a parameter."""
 
 
-def add_statistics(app: typer.Typer) -> None:
-    """Add a command for each statistic."""
+def add_statistics(app: typer.Typer, plans: typer.Typer) -> None:
+    """Add a command for each statistic, and one that plans it."""
     for name, cls in QUESTIONS.items():
-        options = (FILE, ENGINE, MASTER, *_declared(cls), *READING, *RELEASING)
+        asked = (
+            *SHORTCUTS.get(name, ()),
+            *(declared(each) for each in parameters(cls) if each.kind.words),
+        )
         release, plan = cls.examples
-        planned = (f"sourdine plan {name} {plan}",) if plan else ()
-        examples = (f"sourdine {name} {release}", *planned)
-        _add(app, cls, RELEASED, options, examples, _lazily("run", cls))
+        release, plan = f"$ sourdine {name} {release}", f"$ sourdine plan {name} {plan}"
+        options = (own.FILE, own.ENGINE, own.MASTER, *asked, *own.READING, *RELEASING)
+        examples = f"Examples:\n\n{release}" + (f"\n\n{plan}" if cls.examples[1] else "")
+        _add(app, name, (cls.text, RELEASED), options, examples, _lazily("statistics", "run", cls))
+        if name in STATISTICS:
+            options = (*asked, own.PLANNED_LEDGER, *PLANNING)
+            examples = f"Examples:\n\n{plan}\n\n{plan} --ledger people.ledger"
+            run = _lazily("statistics", "run_plan", cls)
+            _add(plans, name, (cls.text, PLANNED), options, examples, run)
 
 
-def add_plans(app: typer.Typer) -> None:
-    """Add a command that plans each statistic."""
-    for name, cls in STATISTICS.items():
-        example = f"sourdine plan {name} {cls.examples[1]}"
-        examples = (example, f"{example} --ledger people.ledger")
-        options = (*_declared(cls), PLANNED_LEDGER, *PLANNING)
-        _add(app, cls, PLANNED, options, examples, _lazily("run_plan", cls))
+def _add(
+    app: typer.Typer,
+    name: str,
+    texts: tuple[str, str],
+    options: tuple[own.Option, ...],
+    epilog: str,
+    run: Callable[..., None],
+) -> None:
+    """Add a command; the first of its texts is listed, both are its help."""
+    add = app.command(name, help="\n\n".join(texts), short_help=texts[0], epilog=epilog)
+    add(command(run, options))
 
 
-def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
-    return (*SHORTCUTS.get(cls.kind, ()), *(declared(p) for p in parameters(cls) if p.kind.words))
+def _lazily(module: str, name: str, *first: object) -> Callable[..., None]:
+    """Return what runs a command; its module is loaded when it is."""
+
+    def run(**given: Any) -> None:
+        getattr(import_module(f"sourdine.cli.{module}"), name)(*first, given)
+
+    return run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalCommand:
+class LocalCommand(NamedTuple):
     """A command that reads a table: what it does, what to know, its options and an example."""
 
     name: str
     text: str
     more: str
-    options: tuple[Option, ...]
+    options: tuple[own.Option, ...]
     example: str
 
 
 LOCAL = (
     LocalCommand(
-        name="inspect",
-        text="Inspect a file for unreadable cells and formats to declare (for the curator only).",
-        more="The output is not private and must not be published. It costs no privacy budget "
-        "and is not recorded in any ledger.",
-        options=(FILE, UNIT, *READING),
-        example="people.csv --unit patient",
+        "inspect",
+        "Inspect a file for unreadable cells and formats to declare (for the curator only).",
+        "The output is not private and must not be published. It costs no privacy budget and is "
+        "not recorded in any ledger.",
+        (own.FILE, own.UNIT, *own.READING),
+        "people.csv --unit patient",
     ),
     LocalCommand(
-        name="schema",
-        text="Write a schema template with the names of a table's columns.",
-        more="The types of a Parquet file are used. The types of a CSV file would have to be "
-        "guessed from its values, so they are left for you to fill in.",
-        options=(FILE, NEW_SCHEMA, *READING),
-        example="survey.csv -o schema.toml",
+        "schema",
+        "Write a schema template with the names of a table's columns.",
+        "The types of a Parquet file are used. The types of a CSV file would have to be guessed "
+        "from its values, so they are left for you to fill in.",
+        (own.FILE, own.NEW_SCHEMA, *own.READING),
+        "survey.csv -o schema.toml",
     ),
     LocalCommand(
-        name="sanitize",
-        text="Randomise every record of a table independently, according to a schema.",
-        more="The output has the same columns and may be shared. Sanitising the same records "
-        "again costs epsilon again.",
-        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, WHERE, ENGINE, MASTER, *READING),
-        example="survey.csv --schema schema.toml -o clean.csv",
+        "sanitize",
+        "Randomise every record of a table independently, according to a schema.",
+        "The output has the same columns and may be shared. Sanitising the same records again "
+        "costs epsilon again.",
+        (*(own.FILE, own.SCHEMA, own.OUT, own.OVERWRITE, own.DROP, own.WHERE, own.ENGINE),
+         own.MASTER, *own.READING),
+        "survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(
-        name="estimate",
-        text="Estimate shares, means and quartiles from a sanitised table, with intervals.",
-        more="This costs no further epsilon. The schema is read from the file itself or from a "
-        "file next to it; a file that was not sanitised is refused.",
-        options=(FILE, SCHEMA_CARRIED, PAIR, UNMARKED, JSON, PLOT),
-        example="clean.csv --pair age,vote --plot survey.png",
+        "estimate",
+        "Estimate shares, means and quartiles from a sanitised table, with intervals.",
+        "This costs no further epsilon. The schema is read from the file itself or from a file "
+        "next to it; a file that was not sanitised is refused.",
+        (own.FILE, own.SCHEMA_CARRIED, own.PAIR, own.UNMARKED, own.JSON, own.PLOT),
+        "clean.csv --pair age,vote --plot survey.png",
     ),
     LocalCommand(
-        name="report",
-        text="Randomise one person's answers and print the report to send.",
-        more="Run this on the person's own device. Answers are given as options, or as JSON "
-        "objects on standard input, one per line and person. An omitted question counts as "
-        "unanswered.",
-        options=(ANSWER, SCHEMA, MEMORY, ROUND),
-        example="--schema schema.toml --answer age=31 --answer vote=yes",
+        "report",
+        "Randomise one person's answers and print the report to send.",
+        "Run this on the person's own device. Answers are given as options, or as JSON objects on "
+        "standard input, one per line and person. An omitted question counts as unanswered.",
+        (own.ANSWER, own.SCHEMA, own.MEMORY, own.ROUND),
+        "--schema schema.toml --answer age=31 --answer vote=yes",
     ),
     LocalCommand(
-        name="collect",
-        text="Aggregate reports, and estimate from all of them.",
-        more="Malformed, foreign and duplicate reports are dropped and counted. With --aggregate "
-        "the counts are kept in a file, to which later reports are added.",
-        options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
-        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
+        "collect",
+        "Aggregate reports, and estimate from all of them.",
+        "Malformed, foreign and duplicate reports are dropped and counted. With --aggregate the "
+        "counts are kept in a file, to which later reports are added.",
+        (own.REPORTS, own.SCHEMA, own.ROUND, own.AGGREGATE, own.PAIR, own.JSON, own.PLOT),
+        "monday.jsonl --schema schema.toml --aggregate total.aggregate",
     ),
     LocalCommand(
-        name="density",
-        text="Estimate the density of a column under local privacy.",
-        more="Every value is randomised independently before it is used; epsilon is the cost per "
+        "density",
+        "Estimate the density of a column under local privacy.",
+        "Every value is randomised independently before it is used; epsilon is the cost per "
         "person.",
-        options=(FILE, COLUMN, BOUNDS, EPSILON, METHOD, LOSS, *READING, *PLANNING),
-        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
+        (*(own.FILE, own.COLUMN, own.BOUNDS, own.EPSILON, own.METHOD, own.LOSS), *own.READING,
+         *PLANNING),
+        "people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
     ),
-)
+)  # fmt: skip
 
 
 def add_local(app: typer.Typer) -> None:
     """Add the commands of local privacy."""
     for each in LOCAL:
-        epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
-        app.command(
-            each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
-        )(command(_local(each), each.options))
-
-
-def _local(each: LocalCommand) -> Callable[..., None]:
-    def run(**given: Any) -> None:
-        getattr(import_module("sourdine.cli.tables"), each.name)(given)
-
-    return run
-
-
-def _add(
-    app: typer.Typer,
-    cls: type[Statistic],
-    promise: str,
-    options: tuple[Option, ...],
-    examples: tuple[str, ...],
-    run: Callable[..., None],
-) -> None:
-    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples)
-    app.command(
-        cls.kind, help=f"{cls.text}\n\n{promise}", short_help=cls.text, epilog=epilog
-    )(command(run, options))  # fmt: skip
-
-
-def _lazily(name: str, cls: type[Statistic]) -> Callable[..., None]:
-    """Return what runs a command; its module is loaded when it is."""
-
-    def run(**given: Any) -> None:
-        getattr(import_module("sourdine.cli.statistics"), name)(cls, given)
-
-    return run
+        example = f"Example:\n\n$ sourdine {each.name} {each.example}"
+        run = _lazily("tables", each.name)
+        _add(app, each.name, (each.text, each.more), each.options, example, run)
 
 
 # ---- ``sourdine``: what a person types in a terminal ---------------------------------------------
@@ -304,21 +237,18 @@ ABOUT = option(
 )
 
 app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
+    no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
     help="Differentially private statistics, each with its privacy cost and a confidence interval.",
     epilog="Examples:\n\n$ sourdine demo\n\n"
     "$ sourdine plan mean --bounds 0 120 --n 5000 --error 1\n\n"
     "$ sourdine mean people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
-)
+)  # fmt: skip
 plan = typer.Typer(
     no_args_is_help=True,
     help="Compute the cost or the error of a statistic in advance. Spends nothing, reads no data.",
 )
-add_statistics(app)
+add_statistics(app, plan)
 add_local(app)
-add_plans(plan)
 app.add_typer(plan, name="plan")
 app.add_typer(guard, name="guard")
 app.add_typer(survey, name="survey")
@@ -334,10 +264,9 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
 @app.callback()
 def _root(
     *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+        help="Print the version.")] = False,
+) -> None:  # fmt: skip
     del version
 
 
@@ -346,11 +275,10 @@ def ledger(
     path: Annotated[Path, argument("LEDGER", "The ledger file.")],
     *,
     json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
-    report: Annotated[
-        Path | None, option("PATH", "Write a report to this .html, .md or .json file.")
-    ] = None,
+    report: Annotated[Path | None, option("PATH", "Write a report to this .html, .md or .json "
+        "file.")] = None,
     about: Annotated[Path | None, ABOUT] = None,
-) -> None:
+) -> None:  # fmt: skip
     """Show the charges, the total and the remaining budget of a ledger.
 
     A report lists every release with its value, interval and cost, explains the guarantee for one
@@ -365,13 +293,12 @@ def ledger(
 def disclose(
     path: Annotated[Path | None, argument("LEDGER", "The ledger file.")] = None,
     *,
-    out: Annotated[
-        Path | None, option("PATH", "The entry, a YAML file. Printed by default.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, option("PATH", "The entry, a YAML file. Printed by default.",
+        "--out", "-o")] = None,
     about: Annotated[Path | None, ABOUT] = None,
     check: Annotated[Path | None, option("PATH", "Check an entry instead of writing one.")] = None,
     overwrite: Annotated[bool, flag("--overwrite", "Overwrite an existing file.")] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Write or check an entry for the registry of deployments of differential privacy.
 
     Exits with status 1 if the checked entry would be refused.
@@ -387,11 +314,10 @@ def explain(
     *,
     delta: Annotated[str, option("NUMBER", "The delta of one release.")] = "0",
     releases: Releases = [1, 10, 100],  # noqa: B006 - typer copies it
-    plot: Annotated[
-        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.")
-    ] = None,
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html "
+        "file.")] = None,
     json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
-) -> None:
+) -> None:  # fmt: skip
     """Explain what an epsilon means for one person, in odds and probabilities. Reads no data."""
     from sourdine.cli.statistics import run_explain as run
 
@@ -400,15 +326,12 @@ def explain(
 
 @app.command()
 def plot(
-    file: Annotated[
-        Path,
-        argument("FILE", "A file saved with --json: a release, a plan, estimates or a density."),
-    ],
+    file: Annotated[Path, argument("FILE", "A file saved with --json: a release, a plan, estimates "
+        "or a density.")],
     *,
-    out: Annotated[
-        Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out", "-o")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out",
+        "-o")] = None,
+) -> None:  # fmt: skip
     """Plot a saved result. This costs no further epsilon."""
     from sourdine.cli.output import run
 
@@ -417,19 +340,12 @@ def plot(
 
 @app.command()
 def audit(
-    names: Annotated[
-        list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to all.")
-    ] = None,
+    names: Annotated[list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to "
+        "all.")] = None,
     *,
-    thorough: Annotated[
-        bool,
-        flag(
-            "--thorough",
-            "Run the whole conformance suite as well: draws for all inputs, releases one by "
-            "one, error bounds. Takes several times as long.",
-        ),
-    ] = False,
-) -> None:
+    thorough: Annotated[bool, flag("--thorough", "Run the whole conformance suite as well: draws "
+        "for all inputs, releases one by one, error bounds. Takes several times as long.")] = False,
+) -> None:  # fmt: skip
     """Audit every mechanism: exact worst case over all neighbours, and draws against the law.
 
     Prints a row for each as soon as it is judged, and uses all cores. Exits with status 1 if any
@@ -441,9 +357,7 @@ def audit(
 
 
 @app.command()
-def demo(
-    out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo"),
-) -> None:
+def demo(out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo")) -> None:
     """Release the mean, deciles and a histogram of 247,696 wages under one epsilon, with a plot."""
     from sourdine.cli.demo import run
 

@@ -52,11 +52,8 @@ def run(names: Sequence[str], *, thorough: bool = False, workers: int | None = N
 def _progress(console: Terminal) -> Progress:
     """Return a bar below the rows, or on standard error where the rows go to a file or a pipe."""
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    )  # fmt: skip
     below = console if console.is_terminal else Terminal(stderr=True)
     return Progress(*columns, console=below, transient=True, redirect_stdout=console.is_terminal)
 
@@ -105,11 +102,7 @@ def _print_row(console: Terminal, cells: Sequence[str], wide: int, style: str = 
 def _cells(row: Row) -> tuple[str, ...]:
     delta = f" δ={float(row.claim.delta):g}" if row.claim.delta else ""
     return (
-        row.name,
-        f"{float(row.claim.epsilon):.4g}{delta}",
-        f"{row.worst.epsilon:.6f}",
-        f"{row.p_value:.1g}",
-        f"{row.seconds:.0f}" if row.seconds >= SLOW else "",
-        "holds" if row.passes else "BROKEN",
-        row.worst.pair(),
-    )
+        row.name, f"{float(row.claim.epsilon):.4g}{delta}", f"{row.worst.epsilon:.6f}",
+        f"{row.p_value:.1g}", f"{row.seconds:.0f}" if row.seconds >= SLOW else "",
+        "holds" if row.passes else "BROKEN", row.worst.pair(),
+    )  # fmt: skip

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from sourdine.cli.output import Terminal
+from sourdine.cli.output import Terminal, using
 from sourdine.data import wages
-from sourdine.errors import SourdineError
 from sourdine.results import figures
 from sourdine.results.tables import interval_head, interval_text, row, shown
 from sourdine.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -39,15 +37,6 @@ class Answers(NamedTuple):
     spent: str
 
 
-class DemoRow(NamedTuple):
-    """One row of the table."""
-
-    name: str
-    released: float
-    ends: tuple[float, float]
-    truth: float
-
-
 def run(out: Path) -> None:
     """Release, print the table and draw the plot."""
     console = Terminal()
@@ -60,11 +49,9 @@ def run(out: Path) -> None:
         f"by a factor of at most e. The true values are shown only because these data are public."
     )
     picture = out / "wages.png"
-    try:
+    with using(picture):
         out.mkdir(parents=True, exist_ok=True)
         _draw(answers, data, picture)
-    except OSError as error:
-        raise SourdineError(f"{picture} could not be written: {error.strerror}.") from None
     console.print(f"Plot: [bold]{picture}[/]")
 
 
@@ -77,25 +64,22 @@ def _ask(data: NDArray[np.int64]) -> Answers:
     return Answers(mean, deciles, histogram, f"epsilon {float(session.spent.epsilon):g}")
 
 
-def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
-    yield DemoRow("mean", answers.mean.value, answers.mean.interval(), float(data.mean()))
-    lows, highs = answers.deciles.interval()
-    truths = np.quantile(data, DECILES, method="inverted_cdf")
-    columns = (column.tolist() for column in (answers.deciles.value, lows, highs, truths))
-    for i, (value, low, high, truth) in enumerate(zip(*columns, strict=True), 1):
-        yield DemoRow("median" if i == 5 else f"decile {i}", value, (low, high), truth)
-
-
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
     table = Table(title="Wages, dollars per year", title_justify="left")
     for name in ("", "released", interval_head(0.95), "truth", "error"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
-    for line in _lines(answers, data):
-        value, low, high = row(line.released, line.ends)
-        off = f"{line.released - line.truth:+.0f}"
-        table.add_row(
-            line.name, value, interval_text(low, high), shown(round(line.truth), 1.0), off
-        )
+    lows, highs = answers.deciles.interval()
+    truths = np.quantile(data, DECILES, method="inverted_cdf")
+    deciles = (column.tolist() for column in (answers.deciles.value, lows, highs, truths))
+    numbers = [
+        (answers.mean.value, *answers.mean.interval(), float(data.mean())),
+        *zip(*deciles, strict=True),
+    ]
+    for i, (released, low, high, truth) in enumerate(numbers):
+        name = {0: "mean", 5: "median"}.get(i, f"decile {i}")
+        value, *ends = row(released, (low, high))
+        off = f"{released - truth:+.0f}"
+        table.add_row(name, value, interval_text(*ends), shown(round(truth), 1.0), off)
     return table
 
 

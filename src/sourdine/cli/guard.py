@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from io import StringIO
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sourdine.cli import output
 from sourdine.cli.options import argument, flag, option, reads_text
-from sourdine.cli.output import Terminal, complain, written
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.exact import fraction
 from sourdine.frames.engine import listed_columns
 from sourdine.frames.frame import Frame
 from sourdine.frames.paths import NAMELESS
@@ -22,12 +23,8 @@ from sourdine.parameters import kinds
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
     from sourdine.adaptive.holdout.guard import GuardedHoldout
-    from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
-    from sourdine.adaptive.holdout.planning import WidthPlan
     from sourdine.adaptive.ledger.dependence import Dependence
-    from sourdine.adaptive.ledger.transaction import Growth
     from sourdine.frames.reading import Reading
-    from sourdine.results.tables import Sheet
 
 
 # ---- Which column of a file ``sourdine guard`` reads; nothing but names is ever printed ----------
@@ -39,18 +36,15 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
         return
     names = " and ".join(path.name for path in paths if path)
     raise ParameterError(
-        "column",
-        "be omitted unless the file is a .csv or .parquet file",
-        f"{column} for {names or 'no file'}",
-        "Omit {column}.",
-        column=LEFT_OUT,
-    )
+        "column", "be omitted unless the file is a .csv or .parquet file",
+        f"{column} for {names or 'no file'}", column=LEFT_OUT,
+    )  # fmt: skip
 
 
 def one_column(
-    path: Path, column: str | None, *, lone: bool = False, read: Reading | None = None
-) -> Frame:
-    """Return one column of a file.
+    path: Path | None, column: str | None, *, lone: bool = False, read: Reading | None = None
+) -> Frame | None:
+    """Return one column of a file, if there is a file.
 
     Parameters
     ----------
@@ -63,6 +57,8 @@ def one_column(
     read
         How its text is read.
     """
+    if path is None:
+        return None
     frame = Frame(path, read=read)
     if path.suffix.lower() in NAMELESS:
         return frame
@@ -73,13 +69,8 @@ def one_column(
     if named_there:
         _require_header([name.strip() for name in frame.columns], path.name)
     if len(frame.columns) > 1 or (column is not None and not lone):
-        where = f"the first line of {path.name}" if named_there else path.name
-        raise ParameterError(
-            "column",
-            f"be a column that {where} names",
-            str(column or ""),
-            listed_columns(frame, column),
-        )
+        must = f"be a column that {'the first line of ' if named_there else ''}{path.name} names"
+        raise ParameterError("column", must, str(column or ""), listed_columns(frame, column))
     return frame
 
 
@@ -87,20 +78,13 @@ def _require_header(names: list[str], file: str) -> None:
     """Refuse a first line of values: a header is dropped, and shown in errors."""
     from sourdine.adaptive.holdout.labels import is_gap, is_written
 
+    must = "begin with a header line of column names"
     if not any(names):
-        raise ParameterError(
-            file,
-            "begin with a header line of column names",
-            "an empty file",
-            "Write a header, such as y, and a row for each value.",
-        )
+        hint = "Write a header, such as y, and a row for each value."
+        raise ParameterError(file, must, "an empty file", hint)
     if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
-        raise ParameterError(
-            file,
-            "begin with a header line of column names",
-            "values",
-            "Add a header, such as y; or use a .txt file with one value per line and no header.",
-        )
+        hint = "Add a header, such as y; or use a .txt file with one value per line and no header."
+        raise ParameterError(file, must, "values", hint)
 
 
 # ---- What the commands of ``sourdine guard`` have in common --------------------------------------
@@ -109,74 +93,66 @@ def _require_header(names: list[str], file: str) -> None:
 DATA, TERMS, OUTPUT = "Data", "Terms (cannot be changed later)", "Output"
 
 
+def of_data(metavar: str, text: str, *names: str) -> Any:
+    """Return an option about the data of a call."""
+    return option(metavar, text, *names, panel=DATA)
+
+
 def term(metavar: str, text: str, name: str) -> Any:
     """Return an option that is a term of a guard."""
     return option(metavar, text, name, panel=TERMS)
 
 
 GuardFile = Annotated[Path, argument("GUARD", "The file that 'sourdine guard init' made.")]
-Predictions = Annotated[
-    Path,
-    argument(
-        "PREDICTIONS",
-        "One prediction per label, in the same order: a .csv file with a header, .parquet, "
-        ".npy, or .txt with one per line.",
-    ),
-]
-ColumnName = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "The column of a .csv or .parquet file; not needed if there is only one.",
-        "--column",
-        "-c",
-        panel=DATA,
-    ),
-]
+Predictions = Annotated[Path, argument(
+    "PREDICTIONS", "One prediction per label, in the same order: a .csv file with a header, "
+    ".parquet, .npy, or .txt with one per line.",
+)]  # fmt: skip
+ColumnName = Annotated[str | None, of_data(
+    "NAME", "The column of a .csv or .parquet file; not needed if there is only one.",
+    "--column", "-c",
+)]  # fmt: skip
 Declared = Any
 """A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
 Json = Annotated[bool, flag("--json", "Print only JSON on standard output.", panel=OUTPUT)]
-Confidence = Annotated[
-    str,
-    term("NUMBER", "The probability with which all intervals hold simultaneously.", "--confidence"),
-]
-Blocked = Annotated[
-    str | None,
-    term(
-        "ROWS",
-        "Rows come in independent blocks of at most this many, such as households or copies.",
-        "--blocks",
-    ),
-]
-Chained = Annotated[
-    str | None,
-    term(
-        "NUMBER",
-        "Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
-        "--markov",
-    ),
-]
-MostError = Annotated[
-    str | None,
-    term("NUMBER", "Refuse answers whose half-width would exceed this, such as 0.05.", "--error"),
-]
+Confidence = Annotated[str, term(
+    "NUMBER", "The probability with which all intervals hold simultaneously.", "--confidence",
+)]  # fmt: skip
+Blocked = Annotated[str | None, term(
+    "ROWS", "Rows come in independent blocks of at most this many, such as households or copies.",
+    "--blocks",
+)]  # fmt: skip
+Chained = Annotated[str | None, term(
+    "NUMBER", "Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
+    "--markov",
+)]  # fmt: skip
 LossName = Annotated[
     str, term("NAME", "zero-one (misclassifications) or absolute (distances).", "--loss")
 ]
-LossScale = Annotated[
+Step = Annotated[
     str | None,
-    term("NUMBER", "The distance that counts as a loss of 1, with --loss absolute.", "--scale"),
+    of_data("NUMBER", "The step of the scores, such as 0.01; fixed by the first submission."),
 ]
-Classes = Annotated[
-    str | None,
-    term(
-        "A,B,...",
-        "What labels can be, from public knowledge. Other predictions are refused, at no charge, "
-        "with --loss zero-one.",
-        "--classes",
-    ),
+Queries = Annotated[int | None, of_data(
+    "NUMBER", "Plan a QueryServer with this many queries instead; --error is then the server's "
+    "own, 0.05 if left out.",
+)]  # fmt: skip
+AddedRowsError = Annotated[str | None, of_data(
+    "NUMBER", "Plan how many rows to add to keep the error of the last answer below this.",
+)]  # fmt: skip
+MostError = Annotated[str | None, term(
+    "NUMBER", "Refuse answers whose half-width would exceed this, such as 0.05.", "--error",
+)]  # fmt: skip
+LossScale = Annotated[str | None, term(
+    "NUMBER", "The distance that counts as a loss of 1, with --loss absolute.", "--scale",
+)]  # fmt: skip
+Classes = Annotated[str | None, term(
+    "A,B,...", "What labels can be, from public knowledge. Other predictions are refused, at no "
+    "charge, with --loss zero-one.", "--classes",
+)]  # fmt: skip
+Margin = Annotated[
+    str, of_data("NUMBER", "The required number of standard errors of the paired difference.")
 ]
-DataName = Annotated[str | None, term("TEXT", "The name of the data.", "--name")]
 
 
 def open_guard(path: Path) -> GuardedHoldout:
@@ -188,16 +164,10 @@ def open_guard(path: Path) -> GuardedHoldout:
 
 def read_number(text: str | None, name: str, *, example: float = 0.05) -> Any:
     """Return the number that a person typed, exactly."""
-    from sourdine.exact import fraction
-
-    if text is None:
-        return None
     try:
-        return fraction(text)
+        return None if text is None else fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(
-            name, "be a number", str(text), f"Use {{{name}}}.", **{name: example}
-        ) from None
+        raise ParameterError(name, "be a number", str(text), **{name: example}) from None
 
 
 def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None:
@@ -206,13 +176,11 @@ def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None
 
     if blocks is not None and markov is not None:
         raise ParameterError("blocks", "not be combined with {markov}", "", "Use one of them.")
-    if blocks is not None:
-        if not blocks.isdecimal():
-            raise ParameterError(
-                "blocks", "be a whole number", str(blocks), "Use {blocks}.", blocks=10
-            )
-        return Blocks(int(blocks))
-    return None if markov is None else Markov(read_number(markov, "markov"))
+    if blocks is None:
+        return None if markov is None else Markov(read_number(markov, "markov"))
+    if not blocks.isdecimal():
+        raise ParameterError("blocks", "be a whole number", str(blocks), blocks=10)
+    return Blocks(int(blocks))
 
 
 # ---- What ``sourdine guard`` prints: verdicts, scores, and what is left --------------------------
@@ -224,11 +192,8 @@ UNWRITTEN = 74
 
 def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
     """Print an answer and what is left."""
-    if as_json:
-        told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
-        _print(json.dumps(told))
-    else:
-        _print(f"{said}\nremaining: {_left_in_words(opened)}")
+    told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
+    _print(dumps(told) if as_json else f"{said}\nremaining: {_left_in_words(opened)}")
 
 
 def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
@@ -240,101 +205,50 @@ def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool)
 
 def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
     """Print the terms of a guard, what was told and what is left."""
+    ledger, spent, growth = opened.ledger, opened.ledger.spent, opened.growth
+    error = None if ledger.error is None else float(ledger.error)
     if as_json:
-        _print(json.dumps(_known(opened), ensure_ascii=False))
+        known = {
+            "name": ledger.name, "labels": opened.n, "kind": opened.kind, "whole": opened.whole,
+            "loss": opened.loss, "confidence": float(1 - ledger.beta),
+            "dependence": ledger.dependence.facts(), "error": error, "answers": spent.answers,
+            "bits": _figure(spent.bits), "growth": [asdict(grown) for grown in growth],
+        }  # fmt: skip
+        _print(dumps({**known, **_balance(opened)}, ensure_ascii=False))
         return
 
     from sourdine.adaptive.answers import counted
-    from sourdine.cli.output import notes
 
-    ledger, spent = opened.ledger, opened.ledger.spent
     labels = counted(opened.n, "whole number" if opened.whole else opened.kind)
+    added = (
+        f"{counted(grown.added, 'row')} on {grown.when[:16].replace('T', ' ')} UTC, "
+        f"after {counted(grown.answers, 'answer')}"
+        for grown in growth
+    )
     lines = [
         ("data", ledger.name),
         ("labels", f"{labels}, {opened.loss} loss"),
         ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
-        *(("added", _added_in_words(grown)) for grown in opened.growth),
-        ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
+        *(("added", text) for text in added),
+        ("error", None if error is None else f"half-width {error:g} at most"),
         ("spent", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
         ("remaining", _left_in_words(opened)),
     ]
+    _print(_drawn(output.notes, [(word, text) for word, text in lines if text is not None]))
+
+
+def _drawn(draw: Any, shown: object) -> str:
+    """Return what is printed on a terminal, as a text."""
     page = StringIO()
-    console = Terminal(file=page, force_terminal=_for_a_person())
-    notes(console, [(word, text) for word, text in lines if text is not None])
-    _print(page.getvalue().rstrip("\n"))
-
-
-def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> None:
-    """Print whether a submission leads, and its score if so."""
-    score = standing.score
-    if as_json:
-        ends = {name: score and getattr(score, name) for name in ("value", "lower", "upper")}
-        facts = {"name": standing.name, "leads": bool(standing), **ends}
-        _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
-        return
-    next_lead = board.bar
-    bar = "no score" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
-    said = f"not better than the leader\nscore to lead: {bar}"
-    if score is not None:
-        said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
-    _print(said)
-
-
-def say_board(board: Leaderboard, *, as_json: bool) -> None:
-    """Print all teams."""
-    _print(json.dumps(board.to_dict(), ensure_ascii=False) if as_json else _sheet(board.sheet()))
-
-
-def say_plan(planned: WidthPlan, *, as_json: bool) -> None:
-    """Print how wide answers will be."""
-    _print(planned.to_json() if as_json else _sheet(planned.sheet()))
-
-
-def _sheet(sheet: Sheet) -> str:
-    from sourdine.cli.output import print_sheet
-
-    page = StringIO()
-    print_sheet(Terminal(file=page, force_terminal=_for_a_person()), sheet)
+    for_a_person = sys.stdout is not None and sys.stdout.isatty()
+    draw(output.Terminal(file=page, force_terminal=for_a_person), shown)
     return page.getvalue().rstrip("\n")
-
-
-def _for_a_person() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _known(opened: GuardedHoldout) -> dict[str, Any]:
-    ledger, spent = opened.ledger, opened.ledger.spent
-    return {
-        "name": ledger.name,
-        "labels": opened.n,
-        "kind": opened.kind,
-        "whole": opened.whole,
-        "loss": opened.loss,
-        "confidence": float(1 - ledger.beta),
-        "dependence": ledger.dependence.facts(),
-        "error": None if ledger.error is None else float(ledger.error),
-        "answers": spent.answers,
-        "bits": _figure(spent.bits),
-        "growth": [asdict(grown) for grown in opened.growth],
-        **_balance(opened),
-    }
 
 
 def _balance(opened: GuardedHoldout) -> dict[str, Any]:
     left = opened.remaining
-    return {
-        "remaining": left
-        and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
-        "halfwidth": opened.ledger.halfwidth(),
-        "closed": opened.closed,
-    }
-
-
-def _added_in_words(grown: Growth) -> str:
-    from sourdine.adaptive.answers import counted
-
-    when = grown.when[:16].replace("T", " ")
-    return f"{counted(grown.added, 'row')} on {when} UTC, after {counted(grown.answers, 'answer')}"
+    rest = left and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes}
+    return {"remaining": rest, "halfwidth": opened.ledger.halfwidth(), "closed": opened.closed}
 
 
 def _left_in_words(opened: GuardedHoldout) -> str:
@@ -359,12 +273,17 @@ def _figure(bits: float) -> float:
 
 
 def _print(text: str) -> None:
-    if (trouble := written(text)) is not None:
-        complain(
-            f"standard output must take what is printed, got {trouble}. What was answered is "
-            "charged: type 'sourdine guard status GUARD' with the guard's file for what is left."
+    try:
+        typer.echo(text)
+    except OSError as error:
+        output.give_up()
+        trouble = error.strerror or type(error).__name__
+        output.complain(
+            f"standard output must take what is printed, got {trouble}. "
+            "What was answered is charged: type 'sourdine guard status GUARD' with the guard's "
+            "file for what is left."
         )
-        raise typer.Exit(UNWRITTEN)
+        raise typer.Exit(UNWRITTEN) from None
 
 
 # ---- ``sourdine guard leaderboard`` and ``sourdine guard plan`` ----------------------------------
@@ -375,13 +294,6 @@ leaderboard = typer.Typer(
     help="Run a leaderboard. A score is shown only if it beats the leader by a step, with an "
     "interval that holds simultaneously for all submissions.",
 )
-
-Step = Annotated[
-    str | None,
-    option(
-        "NUMBER", "The step of the scores, such as 0.01; fixed by the first submission.", panel=DATA
-    ),
-]
 
 
 @leaderboard.command()
@@ -403,9 +315,19 @@ def submit(
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
 
     require_columns(column, predictions)
-    board = Leaderboard(open_guard(path), _step(step))
+    spacing = "auto" if step is None else read_number(step, "step", example=0.01)
+    board = Leaderboard(open_guard(path), spacing)
     standing = board.submit(name, one_column(predictions, column, lone=True, read=read))
-    say_standing(board, standing, as_json=json)
+    score = standing.score
+    if json:
+        ends = {end: score and getattr(score, end) for end in ("value", "lower", "upper")}
+        facts = {"name": standing.name, "leads": bool(standing), **ends}
+        _print(dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
+    elif score is None:
+        bar = "no score" if board.bar is None else f"{board.ladder.said(board.bar)} or more"
+        _print(f"not better than the leader\nscore to lead: {bar}")
+    else:
+        _print(f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})")
     raise typer.Exit(0 if standing else 1)
 
 
@@ -413,123 +335,18 @@ def submit(
 def show(
     path: GuardFile,
     *,
-    plot: Annotated[
-        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
-    ] = None,
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html file.",
+        panel=OUTPUT)] = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Show all teams with their best scores. Costs nothing."""
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
-    from sourdine.cli import output
 
     output.check(plot)
     board = Leaderboard(open_guard(path))
-    say_board(board, as_json=json)
-    if plot is not None:
-        output.draw(board, plot, title="Leaderboard")
-
-
-def plan(
-    *,
-    n: Annotated[int, option("NUMBER", "The number of labels.", "--n", panel=DATA)],
-    answers: Annotated[
-        int | None, option("NUMBER", "The number of calls of 'confirm'.", panel=DATA)
-    ] = None,
-    yes: Annotated[
-        int | None, option("NUMBER", "How many of these calls confirm the predictions.", panel=DATA)
-    ] = None,
-    scores: Annotated[int, option("NUMBER", "The number of additional scores.", panel=DATA)] = 0,
-    submissions: Annotated[
-        int | None,
-        option("NUMBER", "Plan a leaderboard with this many submissions instead.", panel=DATA),
-    ] = None,
-    leads: Annotated[
-        int, option("NUMBER", "The number of submissions that take the lead.", panel=DATA)
-    ] = 10,
-    queries: Annotated[
-        int | None,
-        option(
-            "NUMBER",
-            "Plan a QueryServer with this many queries instead; --error is then the "
-            "server's own, 0.05 if left out.",
-            panel=DATA,
-        ),
-    ] = None,
-    surprises: Annotated[
-        int, option("NUMBER", "How many answers to queries come from the data.", panel=DATA)
-    ] = 0,
-    volunteer: Annotated[
-        str,
-        option(
-            "BITS",
-            "The bits that the server may spend on facts before the first query.",
-            panel=DATA,
-        ),
-    ] = "0",
-    step: Step = None,
-    error: Annotated[
-        str | None,
-        option(
-            "NUMBER",
-            "Plan how many rows to add to keep the error of the last answer below this.",
-            panel=DATA,
-        ),
-    ] = None,
-    confidence: Confidence = "0.95",
-    blocks: Blocked = None,
-    markov: Chained = None,
-    json: Json = False,
-) -> None:
-    """Compute how far scores may be from the truth after a number of answers. Reads no data."""
-    from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard, plan_queries
-
-    given = {
-        "confidence": read_number(confidence, "confidence", example=0.95),
-        "dependence": read_dependence(blocks, markov),
-        "error": read_number(error, "error"),
-    }
-    spacing = read_number(step, "step", example=0.01)
-    if queries is not None:
-        if answers is not None or submissions is not None:
-            raise ParameterError(
-                "queries", "not be combined with {answers}", "", "Plan one of the two."
-            )
-        given["error"] = 0.05 if given["error"] is None else given["error"]
-        bits = read_number(volunteer, "volunteer", example=500)
-        planned = plan_queries(n, queries=queries, surprises=surprises, volunteer=bits, **given)
-        say_plan(planned, as_json=json)
-        return
-    if surprises or volunteer != "0":
-        name = "surprises" if surprises else "volunteer"
-        raise ParameterError(
-            name, "be omitted without {queries}", "", f"Use {{queries}}, or omit {{{name}}}.",
-            **{"queries": 10_000, name: LEFT_OUT},
-        )  # fmt: skip
-    if submissions is not None:
-        if answers is not None or yes is not None or scores:
-            raise ParameterError(
-                "submissions", "not be combined with {answers}", "", "Plan one of the two."
-            )
-        planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
-    elif answers is None:
-        raise ParameterError(
-            "answers",
-            "be given, or {submissions}",
-            "",
-            "Use {answers}.",
-            answers=300,
-        )
-    else:
-        grid = {} if spacing is None else {"step": spacing}
-        planned = plan_guard(n, answers=answers, yes=yes, scores=scores, **grid, **given)
-    say_plan(planned, as_json=json)
-
-
-def _step(text: str | None) -> Any:
-    return "auto" if text is None else read_number(text, "step", example=0.01)
-
-
-# ---- ``sourdine guard``: evaluation data that scripts and agents may ask, and what is left of it -
+    facts = dumps(board.to_dict(), ensure_ascii=False)
+    _print(facts if json else _drawn(output.print_sheet, board.sheet()))
+    output.draw(board, plot, title="Leaderboard")
 
 
 guard = typer.Typer(
@@ -547,23 +364,75 @@ guard = typer.Typer(
     "$ sourdine guard plan --n 5000 --answers 300 --yes 10\n\n"
     "$ sourdine guard plan --n 100000 --queries 10000 --surprises 5 --volunteer 500 --error 0.03",
 )
-
 guard.add_typer(leaderboard, name="leaderboard")
-guard.command()(plan)
+
+
+@guard.command()
+def plan(
+    *,
+    n: Annotated[int, of_data("NUMBER", "The number of labels.", "--n")],
+    answers: Annotated[int | None, of_data("NUMBER", "The number of calls of 'confirm'.")] = None,
+    yes: Annotated[int | None, of_data("NUMBER", "How many of these calls confirm the "
+        "predictions.")] = None,
+    scores: Annotated[int, of_data("NUMBER", "The number of additional scores.")] = 0,
+    submissions: Annotated[int | None, of_data("NUMBER", "Plan a leaderboard with this many "
+        "submissions instead.")] = None,
+    leads: Annotated[int, of_data("NUMBER", "The number of submissions that take the lead.")] = 10,
+    queries: Queries = None,
+    surprises: Annotated[int, of_data("NUMBER", "How many answers to queries come from the "
+        "data.")] = 0,
+    volunteer: Annotated[str, of_data("BITS", "The bits that the server may spend on facts before "
+        "the first query.")] = "0",
+    step: Step = None,
+    error: AddedRowsError = None,
+    confidence: Confidence = "0.95",
+    blocks: Blocked = None,
+    markov: Chained = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Compute how far scores may be from the truth after a number of answers. Reads no data."""
+    from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard, plan_queries
+
+    given = {
+        "confidence": read_number(confidence, "confidence", example=0.95),
+        "dependence": read_dependence(blocks, markov),
+        "error": read_number(error, "error"),
+    }
+    spacing = read_number(step, "step", example=0.01)
+    one = "Plan one of the two."
+    if queries is not None:
+        if answers is not None or submissions is not None:
+            raise ParameterError("queries", "not be combined with {answers}", "", one)
+        given["error"] = 0.05 if given["error"] is None else given["error"]
+        bits = read_number(volunteer, "volunteer", example=500)
+        planned = plan_queries(n, queries=queries, surprises=surprises, volunteer=bits, **given)
+    elif surprises or volunteer != "0":
+        name = "surprises" if surprises else "volunteer"
+        raise ParameterError(
+            name, "be omitted without {queries}", "", f"Use {{queries}}, or omit {{{name}}}.",
+            **{"queries": 10_000, name: LEFT_OUT},
+        )  # fmt: skip
+    elif submissions is not None:
+        if answers is not None or yes is not None or scores:
+            raise ParameterError("submissions", "not be combined with {answers}", "", one)
+        planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
+    elif answers is None:
+        raise ParameterError("answers", "be given, or {submissions}", answers=300)
+    else:
+        grid = {} if spacing is None else {"step": spacing}
+        planned = plan_guard(n, answers=answers, yes=yes, scores=scores, **grid, **given)
+    _print(planned.to_json() if json else _drawn(output.print_sheet, planned.sheet()))
 
 
 @guard.command()
 @reads_text
 def init(
-    labels: Annotated[
-        Path, argument("LABELS", "The true labels, a .csv, .parquet, .txt or .npy file.")
-    ],
+    labels: Annotated[Path, argument("LABELS", "The true labels, a .csv, .parquet, .txt or .npy "
+        "file.")],
     *,
     out: Annotated[Path, option("PATH", "The new file of the guard.", "--out", "-o", panel=OUTPUT)],
     column: ColumnName = None,
-    baseline: Annotated[
-        Path | None, option("PATH", "The predictions to beat first.", panel=DATA)
-    ] = None,
+    baseline: Annotated[Path | None, of_data("PATH", "The predictions to beat first.")] = None,
     error: MostError = None,
     confidence: Confidence = "0.95",
     blocks: Blocked = None,
@@ -571,10 +440,10 @@ def init(
     loss: LossName = "zero-one",
     scale: LossScale = None,
     classes: Classes = None,
-    name: DataName = None,
+    name: Annotated[str | None, term("TEXT", "The name of the data.", "--name")] = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Create a guard: a file that holds the labels and accounts for every answer.
 
     The file is readable by you only. Do not give the labels to the people who submit predictions.
@@ -582,20 +451,16 @@ def init(
     from sourdine.adaptive.holdout.guard import GuardedHoldout
 
     require_columns(column, labels, baseline)
-    old = None if baseline is None else one_column(baseline, column, lone=True, read=read)
+    old = one_column(baseline, column, lone=True, read=read)
     try:
         made = GuardedHoldout.create(
-            out,
-            one_column(labels, column, read=read),
-            loss=loss,
+            out, one_column(labels, column, read=read), loss=loss,
             scale=read_number(scale, "scale"),
-            classes=None if classes is None else kinds.KEYS.parse(classes),
-            baseline=old,
+            classes=None if classes is None else kinds.KEYS.parse(classes), baseline=old,
             confidence=read_number(confidence, "confidence"),
-            dependence=read_dependence(blocks, markov),
-            error=read_number(error, "error"),
+            dependence=read_dependence(blocks, markov), error=read_number(error, "error"),
             name=name,
-        )
+        )  # fmt: skip
     except SourdineError as refusal:
         raise refusal.renamed(path="out") from None
     say_status(made, as_json=json)
@@ -607,35 +472,23 @@ def confirm(
     path: GuardFile,
     new: Predictions,
     *,
-    old: Annotated[
-        Path | None,
-        option("PATH", "The predictions to beat. Defaults to those confirmed last.", panel=DATA),
-    ] = None,
+    old: Annotated[Path | None, of_data("PATH", "The predictions to beat. Defaults to those "
+        "confirmed last.")] = None,
     column: ColumnName = None,
-    margin: Annotated[
-        str,
-        option(
-            "NUMBER", "The required number of standard errors of the paired difference.", panel=DATA
-        ),
-    ] = "1",
-    certified: Annotated[
-        bool, flag("--certified", "Confirm only if the improvement is certified.", panel=DATA)
-    ] = False,
+    margin: Margin = "1",
+    certified: Annotated[bool, flag("--certified", "Confirm only if the improvement is certified.",
+        panel=DATA)] = False,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Test whether new predictions are better. If so, they become the baseline.
 
     Exits with status 0 if confirmed, 1 if not.
     """
     require_columns(column, new, old)
     opened = open_guard(path)
-    verdict = opened.confirm(
-        one_column(new, column, lone=True, read=read),
-        None if old is None else one_column(old, column, lone=True, read=read),
-        margin=read_number(margin, "margin"),
-        certified=certified,
-    )
+    both = (one_column(file, column, lone=True, read=read) for file in (new, old))
+    verdict = opened.confirm(*both, margin=read_number(margin, "margin"), certified=certified)
     said = "confirmed" if verdict else "not confirmed"
     facts = {"confirmed": verdict.confirmed, "bits": verdict.bits}
     say(opened, said, facts, as_json=json)
@@ -649,39 +502,33 @@ def score(
     predictions: Predictions,
     *,
     column: ColumnName = None,
-    step: Annotated[
-        str,
-        option("NUMBER", "The step of the score's grid. A coarser grid costs less.", panel=DATA),
-    ] = "0.01",
+    step: Annotated[str, of_data("NUMBER", "The step of the score's grid. A coarser grid costs "
+        "less.")] = "0.01",
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Release the accuracy (one minus the mean loss), rounded to a grid, with an interval."""
     require_columns(column, predictions)
     opened = open_guard(path)
     values = one_column(predictions, column, lone=True, read=read)
-    answer = opened.score(values, step=read_number(step, "step"))
-    say_answer(opened, answer, as_json=json)
+    say_answer(opened, opened.score(values, step=read_number(step, "step")), as_json=json)
 
 
 @guard.command()
 @reads_text
 def final(
     path: GuardFile,
-    predictions: Annotated[
-        Path | None,
-        argument("PREDICTIONS", "The predictions to score. Defaults to the confirmed ones."),
-    ] = None,
+    predictions: Annotated[Path | None, argument("PREDICTIONS", "The predictions to score. "
+        "Defaults to the confirmed ones.")] = None,
     *,
     column: ColumnName = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Release the exact accuracy with an interval, and close the guard permanently."""
     require_columns(column, predictions)
     opened = open_guard(path)
-    values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
-    answer = opened.final(values)
+    answer = opened.final(one_column(predictions, column, lone=True, read=read))
     say_answer(opened, answer, as_json=json)
 
 
@@ -689,17 +536,15 @@ def final(
 @reads_text
 def extend(
     path: GuardFile,
-    labels: Annotated[
-        Path, argument("LABELS", "The true labels of the new rows, a file in the same format.")
-    ],
+    labels: Annotated[Path, argument("LABELS", "The true labels of the new rows, a file in the "
+        "same format.")],
     *,
     column: ColumnName = None,
-    confirmed: Annotated[
-        Path | None, option("PATH", "The confirmed predictions for the new rows.", panel=DATA)
-    ] = None,
+    confirmed: Annotated[Path | None, of_data("PATH", "The confirmed predictions for the new "
+        "rows.")] = None,
     json: Json = False,
     read: Declared,
-) -> None:
+) -> None:  # fmt: skip
     """Add labels of new rows from the same distribution, to narrow later intervals.
 
     The rows must not depend on earlier answers. From then on predictions must cover all rows, the
@@ -707,10 +552,8 @@ def extend(
     """
     require_columns(column, labels, confirmed)
     opened = open_guard(path)
-    opened.extend(
-        one_column(labels, column, read=read),
-        None if confirmed is None else one_column(confirmed, column, lone=True, read=read),
-    )
+    own = one_column(labels, column, read=read)
+    opened.extend(own, one_column(confirmed, column, lone=True, read=read))
     say_status(opened, as_json=json)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sourdine.cli.output import Terminal, complain, notes, print_table
-from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
+from sourdine.cli.output import Terminal, complain, notes, print_table, save, say, using
+from sourdine.errors import MissingFileError, ParameterError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports.about import About, check_text, lacking
@@ -42,77 +42,57 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
             other is not None and report.samefile(other) for other in (path, about)
         ):
             raise ParameterError(
-                "report", "differ from the ledger", str(report), "Use {report}.",
-                report="report.html",
-            )  # fmt: skip
+                "report", "differ from the ledger", str(report),
+                report="report.html")  # fmt: skip
         FiledReport.of(ledger, About.read(about)).write(report)
-        Terminal(stderr=True).print(f"Report: {report}", highlight=False, markup=False)
+        say(f"Report: {report}")
         return
     if about is not None:
         raise ParameterError(
-            "about", "be omitted without {report}", str(about), "Use {report}.",
-            report="report.html",
-        )  # fmt: skip
+            "about", "be omitted without {report}", str(about),
+            report="report.html")  # fmt: skip
     history, account = ledger.history, ledger.account
     if as_json:
         print(json.dumps(_facts(ledger, history), ensure_ascii=False))
         return
     console = Terminal()
     adds = isinstance(account, SumAccount)
-    rows = [
-        (
-            str(c.number),
-            c.when[:19].replace("T", " "),
-            c.what,
-            shown(c.epsilon),
-            shown(c.delta),
-            shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
-            c.value,
-        )
-        for c in history
-    ]
+    rows = []
+    for c in history:
+        spent = shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True)
+        when, cost = c.when[:19].replace("T", " "), (shown(c.epsilon), shown(c.delta))
+        rows.append((str(c.number), when, c.what, *cost, spent, c.value))
     so_far = "epsilon so far" if adds else "spent so far"
     heads = ("", "when (UTC)", "what", "epsilon", "delta", so_far, "answer")
     print_table(console, heads, rows)
-    unit = ledger.terms.unit
-    whom, rows_of_each = ledger.terms.protected, ledger.terms.rows
-    kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
-    persons = [("unit", f"{unit}, {kept} of each")] if unit else []
-    named = [("data", ledger.terms.name)] if ledger.terms.name else []
-    left = [("remaining", account.remaining.told(whom))]
-    if isinstance(account.remaining, RemainingBudget):
-        room = account.remaining
+    terms, room = ledger.terms, account.remaining
+    kept = "one row" if terms.rows == 1 else f"at most {terms.rows} rows"
+    facts = [("data", terms.name)] if terms.name else []
+    facts += [("unit", f"{terms.unit}, {kept} of each")] if terms.unit else []
+    facts += [("total", terms.told()), ("remaining", room.told(terms.protected))]
+    if isinstance(room, RemainingBudget):
         fits = (f"{shown(room.largest(kind), up=False)} for {KINDS[kind][0]}" for kind in KINDS)
-        left.append(("fits", f"epsilon {', '.join(fits)}"))
-    notes(console, [*named, *persons, ("total", ledger.terms.told()), *left])
+        facts.append(("fits", f"epsilon {', '.join(fits)}"))
+    notes(console, facts)
 
 
 def _facts(ledger: FileLedger, history: list[Charge]) -> dict[str, Any]:
     terms, account = ledger.terms, ledger.account
     return {
-        "total": _numbers(terms.total),
-        "remaining": _numbers(account.remaining),
-        "account": terms.account,
-        "unit": terms.unit,
-        "rows": terms.rows,
-        "name": terms.name,
+        "total": _numbers(terms.total), "remaining": _numbers(account.remaining),
+        "account": terms.account, "unit": terms.unit, "rows": terms.rows, "name": terms.name,
         "charges": [_charge(charge) for charge in history],
-    }
+    }  # fmt: skip
 
 
 def _charge(charge: Charge) -> dict[str, Any]:
     facts = {
-        "number": charge.number,
-        "when": charge.when,
-        "what": charge.what,
-        "cost": _numbers(charge.cost),
-        "spent": _numbers(charge.spent),
-        "share": float(charge.share),
-        "parts": [part.to_dict() for part in charge.parts],
-        "mechanism": charge.mechanism,
-        "question": json.loads(charge.parameters),
+        "number": charge.number, "when": charge.when, "what": charge.what,
+        "cost": _numbers(charge.cost), "spent": _numbers(charge.spent),
+        "share": float(charge.share), "parts": [part.to_dict() for part in charge.parts],
+        "mechanism": charge.mechanism, "question": json.loads(charge.parameters),
         "answer": None if charge.answer is None else json.loads(charge.answer),
-    }
+    }  # fmt: skip
     return facts if charge.price is None else {**facts, "price": str(charge.price)}
 
 
@@ -140,13 +120,10 @@ def run_disclose(
 ) -> bool:
     """Write an entry, or check one; return whether the registry would take it."""
     if (path is None) == (check is None):
-        raise ParameterError(
-            "ledger",
-            "be the path of a ledger, or be omitted if {check} names an entry",
-            "neither" if path is None else "both",
-            "Run sourdine disclose wages.ledger, or sourdine disclose {check}.",
-            check="deployment.yaml",
-        )
+        must = "be the path of a ledger, or be omitted if {check} names an entry"
+        hint = "Run sourdine disclose wages.ledger, or sourdine disclose {check}."
+        got = "neither" if path is None else "both"
+        raise ParameterError("ledger", must, got, hint, check="deployment.yaml")
     if check is not None:
         return _checked(check)
     if path is not None:
@@ -156,9 +133,8 @@ def run_disclose(
 
 def _checked(path: Path) -> bool:
     try:
-        faults = check_text(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
+        with using(path, "read"):
+            faults = check_text(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         faults = ["the entry must be text in UTF-8, got something else."]
     for fault in faults:
@@ -174,23 +150,7 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
     if out is None:
         print(text, end="")
     else:
-        _save(text, out, overwrite=overwrite)
+        save(out, text, overwrite=overwrite)
     if empty := lacking(filled, 3):
         said = f"Still to be said, in --about or in the entry: {', '.join(empty)}."
-        console = Terminal(stderr=True)
-        console.print(f"Tier {filled['tier']}. {said}", highlight=False, markup=False)
-
-
-def _save(text: str, out: Path, *, overwrite: bool) -> None:
-    if out.exists() and not overwrite:
-        raise ExistingFileError(
-            "out",
-            "be a new file",
-            str(out),
-            "Choose another path, or use {overwrite}.",
-            overwrite=True,
-        )
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourdineError(f"{out} could not be written: {error.strerror}.") from None
+        say(f"Tier {filled['tier']}. {said}")

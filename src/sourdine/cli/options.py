@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 import re
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -32,7 +33,7 @@ from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, apart
 from sourdine.parameters.question import SYNONYMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sourdine.parameters.question import Parameter
 
@@ -80,19 +81,14 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
     """Return whether Spark shall read a file."""
     engine, master = asked.get("engine"), asked.get("master")
     if engine not in {None, SPARK}:
-        raise ParameterError("engine", "be 'spark'", given(engine), "Use {engine}.", engine=SPARK)
-    if engine is None and not file.startswith(TABLE):
-        if master is not None:
-            raise ParameterError(
-                "master",
-                "be omitted without {engine}",
-                given(master),
-                "Omit {master}, or use {engine}.",
-                master=LEFT_OUT,
-                engine=SPARK,
-            )
-        return False
-    return True
+        raise ParameterError("engine", "be 'spark'", given(engine), engine=SPARK)
+    spark = engine is not None or file.startswith(TABLE)
+    if master is not None and not spark:
+        raise ParameterError(
+            "master", "be omitted without {engine}", given(master),
+            "Omit {master}, or use {engine}.", master=LEFT_OUT, engine=SPARK,
+        )  # fmt: skip
+    return spark
 
 
 def name_of(file: str) -> str:
@@ -140,34 +136,28 @@ class Option:
 
 
 def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[..., None]:
-    """Return ``run`` with the signature that the options make."""
+    """Give ``run`` the signature that the options make."""
+    return _signed(run, [option.parameter() for option in options])
 
-    def call(**given: Any) -> None:
-        run(**given)
 
-    parameters = [option.parameter() for option in options]
-    vars(call)["__signature__"] = inspect.Signature(parameters)
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    return call
+def _signed(run: Callable[..., None], own: list[inspect.Parameter]) -> Callable[..., None]:
+    vars(run)["__signature__"] = inspect.Signature(own)
+    run.__annotations__ = {p.name: p.annotation for p in own}
+    return run
 
 
 def declared(parameter: Parameter) -> Option:
     """Return the option for a parameter that a question declares."""
-    flags = [
-        f"--{parameter.name.replace('_', '-')}",
-        *([SHORT[parameter.name]] if parameter.name in SHORT else []),
-    ]
-    if parameter.kind is kinds.FLAG:
-        info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
-        return Option(parameter.name, bool | None, info)
-    if parameter.kind is kinds.STATEMENT:
-        said = argument(parameter.kind.metavar, parameter.help)
-        return Option(parameter.name, str, said, inspect.Parameter.empty)
-    kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
-    info = typer.Option(
-        *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group
-    )
-    return Option(parameter.name, kind | None, info)
+    name, kind, text = parameter.name, parameter.kind, parameter.help
+    if kind is kinds.STATEMENT:
+        return Option(name, str, argument(kind.metavar, text), inspect.Parameter.empty)
+    flags = filter(None, (f"--{name.replace('_', '-')}", SHORT.get(name)))
+    if kind is kinds.FLAG:
+        return Option(
+            name, bool | None, typer.Option(*flags, help=text, rich_help_panel=parameter.group)
+        )
+    shape = tuple[str, str] if kind.words == 2 else kind.shape
+    return Option(name, shape | None, option(kind.metavar, text, *flags, panel=parameter.group))
 
 
 def read_options(given: dict[str, Any]) -> Reading | None:
@@ -189,9 +179,7 @@ def reads_text(run: Callable[..., None]) -> Callable[..., None]:
         read = read_options(given)
         run(**given, read=read)
 
-    vars(call)["__signature__"] = inspect.Signature(parameters)
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    return call
+    return _signed(call, parameters)
 
 
 def _text(name: str, metavar: str, text: str, *flags: str, panel: str) -> Option:
@@ -202,134 +190,79 @@ def _flag(name: str, text: str, *, panel: str) -> Option:
     return Option(name, bool, flag(f"--{name}", text, panel=panel), default=False)
 
 
-FILE = Option(
-    "file",
-    str,
-    argument(
-        "FILE",
-        "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
-        "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a "
-        "pattern, such as 'year-*.parquet'.",
-    ),
-    inspect.Parameter.empty,
-)
+FILE = Option("file", str, argument(
+    "FILE", "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
+    "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a pattern, "
+    "such as 'year-*.parquet'.",
+), inspect.Parameter.empty)  # fmt: skip
 ENGINE = _text(
-    "engine",
-    "NAME",
-    "Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with Spark.",
-    panel=DATA,
-)
+    "engine", "NAME", "Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with "
+    "Spark.", panel=DATA,
+)  # fmt: skip
 MASTER = _text(
-    "master",
-    "URL",
-    "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
+    "master", "URL", "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
     panel=DATA,
-)
+)  # fmt: skip
 LEDGER = _text(
-    "ledger",
-    "PATH",
-    "The ledger to charge before anything is released. A release that would exceed its "
-    "total is refused.",
-    panel=PRIVACY,
-)
+    "ledger", "PATH", "The ledger to charge before anything is released. A release that would "
+    "exceed its total is refused.", panel=PRIVACY,
+)  # fmt: skip
 PLANNED_LEDGER = _text(
-    "ledger",
-    "PATH",
-    "Also show the remaining budget of this ledger before and after the release, and "
-    "whether it would be refused. Nothing is charged.",
-    panel=PRIVACY,
-)
+    "ledger", "PATH", "Also show the remaining budget of this ledger before and after the release, "
+    "and whether it would be refused. Nothing is charged.", panel=PRIVACY,
+)  # fmt: skip
 TOTAL = _text(
     "total_epsilon", "NUMBER", "The total epsilon of a new ledger.", "--total", panel=PRIVACY
 )
 TOTAL_DELTA = _text(
-    "total_delta",
-    "NUMBER",
-    "The total delta of a new ledger. Defaults to 0; a positive delta allows far more releases.",
-    "--total-delta",
-    panel=PRIVACY,
-)
+    "total_delta", "NUMBER", "The total delta of a new ledger. Defaults to 0; a positive delta "
+    "allows far more releases.", "--total-delta", panel=PRIVACY,
+)  # fmt: skip
 TOTAL_RHO = _text(
-    "total_rho",
-    "NUMBER",
-    "Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
-    "--total-rho",
-    panel=PRIVACY,
-)
+    "total_rho", "NUMBER", "Instead of --total: the total rho of a new ledger, for "
+    "zero-concentrated privacy.", "--total-rho", panel=PRIVACY,
+)  # fmt: skip
 RESERVE = _text(
-    "reserve",
-    "NUMBER",
-    "The part of --total-delta reserved for releases with a delta of their own. Defaults to "
-    "a thousandth.",
-    panel=PRIVACY,
-)
+    "reserve", "NUMBER", "The part of --total-delta reserved for releases with a delta of their "
+    "own. Defaults to a thousandth.", panel=PRIVACY,
+)  # fmt: skip
 NAME = _text(
-    "name",
-    "NAME",
-    "The name of the data in the ledger. Defaults to the name of the file.",
+    "name", "NAME", "The name of the data in the ledger. Defaults to the name of the file.",
     panel=PRIVACY,
-)
-NO_KEEP = Option(
-    "no_keep",
-    bool,
-    flag(
-        "--no-keep",
-        "Do not store the released value in the ledger. Reports will not contain it.",
-        panel=PRIVACY,
-    ),
-    default=False,
-)
+)  # fmt: skip
+NO_KEEP = Option("no_keep", bool, flag(
+    "--no-keep", "Do not store the released value in the ledger. Reports will not contain it.",
+    panel=PRIVACY,
+), default=False)  # fmt: skip
 DECILES = _flag("deciles", "The nine deciles, 0.1 to 0.9.", panel=WHAT)
 QUARTILES = _flag("quartiles", "The three quartiles, 0.25, 0.5 and 0.75.", panel=WHAT)
 COLUMN = _text(
     "column", "NAME", "The column. Not needed if there is only one.", "--column", "-c", panel=DATA
 )
 UNIT = _text(
-    "unit",
-    "NAME",
-    "The column that identifies a person, to see how many rows people have.",
+    "unit", "NAME", "The column that identifies a person, to see how many rows people have.",
     panel=DATA,
-)
-BOUNDS = Option(
-    "bounds",
-    tuple[str, str] | None,
-    option(
-        "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT
-    ),
-)
+)  # fmt: skip
+BOUNDS = Option("bounds", tuple[str, str] | None, option(
+    "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT,
+))  # fmt: skip
 EPSILON = _text("epsilon", "NUMBER", "The cost per person.", "--epsilon", "-e", panel=PRIVACY)
 METHOD = _text("method", "NAME", "The algorithm. Chosen automatically by default.", panel=WHAT)
-SCHEMA = Option(
-    "schema",
-    str,
-    option(
-        "PATH",
-        "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
-        "--schema",
-        "-s",
-        panel=PRIVACY,
-    ),
-    inspect.Parameter.empty,
-)
+SCHEMA = Option("schema", str, option(
+    "PATH", "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
+    "--schema", "-s", panel=PRIVACY,
+), inspect.Parameter.empty)  # fmt: skip
 SCHEMA_CARRIED = _text(
-    "schema",
-    "PATH",
-    "The schema used to sanitise the file. Only needed if the file does not carry it.",
-    "--schema",
-    "-s",
-    panel=PRIVACY,
-)
+    "schema", "PATH", "The schema used to sanitise the file. Only needed if the file does not "
+    "carry it.", "--schema", "-s", panel=PRIVACY,
+)  # fmt: skip
 UNMARKED = _flag(
-    "unmarked",
-    "Accept a file that carries no schema, or that changed after it was sanitised.",
+    "unmarked", "Accept a file that carries no schema, or that changed after it was sanitised.",
     panel=DATA,
-)
-OUT = Option(
-    "out",
-    str,
-    option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
-    inspect.Parameter.empty,
-)
+)  # fmt: skip
+OUT = Option("out", str, option(
+    "PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT,
+), inspect.Parameter.empty)  # fmt: skip
 NEW_SCHEMA = _text(
     "out", "PATH", "The schema to write. Printed by default.", "--out", "-o", panel=OUTPUT
 )
@@ -337,105 +270,54 @@ DROP = _text(
     "drop", "A,B,...", "Columns to drop. All other columns must be in the schema.", panel=DATA
 )
 WHERE = _text(
-    "where",
-    "CONDITION",
-    "Treat everything about records as missing for which a condition is not true.",
-    panel=DATA,
-)
-PAIR = Option(
-    "pair",
-    list[str] | None,
-    option("NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT),
-)
-ANSWER = Option(
-    "answer",
-    list[str] | None,
-    option(
-        "NAME=VALUE",
-        "An answer. May be repeated. Without any, standard input is read.",
-        "--answer",
-        "-a",
-        panel=DATA,
-    ),
-)
-REPORTS = Option(
-    "files",
-    list[str] | None,
-    argument(
-        "FILES",
-        "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
-    ),
-)
+    "where", "CONDITION",
+    "Treat everything about records as missing for which a condition is not true.", panel=DATA,
+)  # fmt: skip
+PAIR = Option("pair", list[str] | None, option(
+    "NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT,
+))  # fmt: skip
+ANSWER = Option("answer", list[str] | None, option(
+    "NAME=VALUE", "An answer. May be repeated. Without any, standard input is read.", "--answer",
+    "-a", panel=DATA,
+))  # fmt: skip
+REPORTS = Option("files", list[str] | None, argument(
+    "FILES", "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
+))  # fmt: skip
 AGGREGATE = _text(
     "aggregate", "PATH", "The file that holds the counts. Created if it does not exist.", panel=DATA
 )
 MEMORY = _text(
-    "memory",
-    "PATH",
-    "For surveys of several rounds: the secret file with the person's memoised responses. "
-    "Created if it does not exist.",
-    panel=PRIVACY,
-)
-ROUND = Option(
-    "round",
-    int | None,
-    option(
-        "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT
-    ),
-)
+    "memory", "PATH", "For surveys of several rounds: the secret file with the person's memoised "
+    "responses. Created if it does not exist.", panel=PRIVACY,
+)  # fmt: skip
+ROUND = Option("round", int | None, option(
+    "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT,
+))  # fmt: skip
 LOSS = _text(
-    "loss",
-    "NAME",
-    "The loss to minimise: l2, the squared error of the density (default), or w1, the area "
-    "between the distribution functions.",
-    panel=WHAT,
-)
+    "loss", "NAME", "The loss to minimise: l2, the squared error of the density (default), or w1, "
+    "the area between the distribution functions.", panel=WHAT,
+)  # fmt: skip
 READING = (
-    _text(
-        "encoding",
-        "NAME",
-        "The encoding of a text file, such as cp1252. Defaults to UTF-8.",
-        panel=READ,
-    ),
-    _text(
-        "separator",
-        "MARK",
-        "The separator of cells: a comma, semicolon, bar or tab. Defaults to that of the "
-        "first line.",
-        panel=READ,
-    ),
+    _text("encoding", "NAME", "The encoding of a text file, such as cp1252. Defaults to UTF-8.",
+          panel=READ),
+    _text("separator", "MARK", "The separator of cells: a comma, semicolon, bar or tab. Defaults "
+          "to that of the first line.", panel=READ),
     _text("header", "A,B,...", "The names of the columns, if the file has no header.", panel=READ),
-    Option(
-        "quotes",
-        bool | None,
-        flag(
-            "--quotes/--no-quotes",
-            "Whether cells may be quoted. Without quotes, every line is a record.",
-            panel=READ,
-        ),
-    ),
+    Option("quotes", bool | None, flag(
+        "--quotes/--no-quotes", "Whether cells may be quoted. Without quotes, every line is a "
+        "record.", panel=READ)),
     _text("decimal", "MARK", "The decimal mark: a point or a comma.", panel=READ),
-    _text(
-        "thousands",
-        "MARK",
-        "The thousands separator: a comma, point, space, apostrophe or underscore.",
-        panel=READ,
-    ),
+    _text("thousands", "MARK", "The thousands separator: a comma, point, space, apostrophe or "
+          "underscore.", panel=READ),
     _text("symbols", "A,B,...", "Symbols to remove next to numbers, such as '€,cm,%'.", panel=READ),
-    _text(
-        "date_format",
-        "FORMAT",
-        "The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
-        "--date-format",
-        panel=READ,
-    ),
-)
+    _text("date_format", "FORMAT", "The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
+          "--date-format", panel=READ),
+)  # fmt: skip
 """What is declared of text: the parameters of `sourdine.Reading`."""
 OVERWRITE = _flag(
-    "overwrite",
-    "Overwrite an existing file. The same records then cost epsilon again.",
+    "overwrite", "Overwrite an existing file. The same records then cost epsilon again.",
     panel=OUTPUT,
-)
+)  # fmt: skip
 JSON = _flag("json", "Print only JSON on standard output.", panel=OUTPUT)
 PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
 
@@ -488,19 +370,15 @@ class ShellWording(PythonWording):
 
     def _each(self, name: str, value: Any) -> list[str]:
         """Return what follows an option, each time that it is typed."""
-        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
-            return [self._words(name, part) for part in value.values()]
-        if isinstance(value, dict):
-            return [self._of(column, part) for column, part in value.items()]
-        several = self._options[name].multiple and name != "keys"
-        listed = value if several and isinstance(value, (list, tuple)) else [value]
+        if isinstance(value, dict) and name != "keys":
+            several = ((c, x if isinstance(x, (list, tuple)) else (x,)) for c, x in value.items())
+            return [quote(f"{column}:{','.join(map(_word, parts))}") for column, parts in several]
+        listed = [value]
+        if isinstance(value, dict):  # a list for each column, in their order
+            listed = list(value.values())
+        elif self._options[name].multiple and name != "keys" and isinstance(value, (list, tuple)):
+            listed = list(value)
         return [self._words(name, part) for part in listed]
-
-    @staticmethod
-    def _of(column: str, value: Any) -> str:
-        """Return what is said of one column."""
-        parts = value if isinstance(value, (list, tuple)) else (value,)
-        return quote(f"{column}:{','.join(map(_word, parts))}")
 
     def _words(self, name: str, value: Any) -> str:
         if not isinstance(value, (list, tuple)):
@@ -541,7 +419,6 @@ class ShellGroup(TyperGroup):
     """A group of commands."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters; a flag stands alone."""
         return _bare(super().get_params(ctx))
 
 
@@ -549,7 +426,6 @@ class ShellCommand(TyperCommand):
     """A command whose errors know how its parameters are spelled."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters; a flag stands alone."""
         return _bare(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -560,11 +436,10 @@ class ShellCommand(TyperCommand):
         """Read the words; two numbers may be joined by a comma."""
         pairs = {flag: p.name for p in self.params if p.nargs == 2 for flag in p.opts}
         try:
-            words = spread(args, pairs)
-            self._require_once(words)
-            return super().parse_args(ctx, words)
-        except SourdineError as error:
-            raise self._worded(error) from None
+            with worded(self.params):
+                words = spread(args, pairs)
+                self._require_once(words)
+                return super().parse_args(ctx, words)
         except Exception as error:
             unknown: Any = error
             if hasattr(unknown, "possibilities"):  # of an option that there is not
@@ -575,9 +450,8 @@ class ShellCommand(TyperCommand):
         """Run; an error is worded for the shell, and Ctrl-C is not one."""
         spoken = SPOKEN.set(ShellWording(self.params))
         try:
-            return super().invoke(ctx)
-        except SourdineError as error:
-            raise self._worded(error) from None
+            with worded(self.params):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             complain("stopped.")
             raise typer.Exit(INTERRUPTED) from None
@@ -601,21 +475,24 @@ class ShellCommand(TyperCommand):
             if p.param_type_name == "option" and not p.multiple and not getattr(p, "is_flag", False)
             for flag in p.opts
         }
-        typed = [
-            single[word.partition("=")[0]] for word in words if word.partition("=")[0] in single
-        ]
+        flags = (word.partition("=")[0] for word in words)
+        typed = [single[flag] for flag in flags if flag in single]
         for name in typed:
             if typed.count(name) > 1:
                 raise ParameterError(
-                    str(name),
-                    "be given once",
-                    f"{typed.count(name)} times",
+                    str(name), "be given once", f"{typed.count(name)} times",
                     f"Use {{{name}}} once.",
-                )
+                )  # fmt: skip
 
-    def _worded(self, error: SourdineError) -> SourdineError:
-        error.wording = ShellWording(self.params)
-        return error
+
+@contextmanager
+def worded(parameters: Sequence[Any]) -> Iterator[None]:
+    """Word errors with the options of a command."""
+    try:
+        yield
+    except SourdineError as error:
+        error.wording = ShellWording(parameters)
+        raise
 
 
 def _bare(parameters: list[Any]) -> list[Any]:
@@ -624,12 +501,8 @@ def _bare(parameters: list[Any]) -> list[Any]:
         if getattr(each, "is_flag", False) and each.metavar is None:
             each.metavar = ""
         if each.param_type_name == "argument":
-            each.display_type_rich = _no_type
+            each.display_type_rich = lambda ctx: None  # noqa: ARG005 - typer calls it
     return parameters
-
-
-def _no_type(ctx: object) -> None:
-    """Return nothing to print for the type of an argument."""
 
 
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
@@ -663,40 +536,22 @@ def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
             found.append(word)
             continue
         numbers = (apart(value) or [value]) if joined else []
-        while len(numbers) < 2 and FIND not in numbers and left and not _is_flag(left[0]):
-            numbers += apart(left[0]) or [left[0]]
-            left.pop(0)
-        numbers = _with_find(numbers, left)
+        while len(numbers) < 2 and FIND not in numbers and left and not FLAG.match(left[0]):
+            word = left.pop(0)
+            numbers += apart(word) or [word]
+        if len(numbers) == 2 and left and left[0] == FIND:
+            numbers.append(left.pop(0))
+        # that bounds are to be found is written in both words, or behind the second
+        if numbers == [FIND]:
+            numbers = [FIND, FIND]
+        elif len(numbers) == 3 and numbers[2] == FIND:
+            numbers = [numbers[0], f"{numbers[1]} {FIND}"]
         if len(numbers) != 2:
-            raise _not_two(pairs[flag], numbers)
+            must, got = "be two numbers, the lower first, or find", given(" ".join(numbers))
+            name = pairs[flag]
+            raise ParameterError(name, must, got if numbers else "", **{name: (0, 120)})
         found += [flag, *numbers]
     return found
-
-
-def _with_find(numbers: list[str], left: list[str]) -> list[str]:
-    """Return two words: that bounds are to be found is written in both, or behind the second."""
-    if numbers == [FIND]:
-        return [FIND, FIND]
-    if len(numbers) == 2 and left and left[0] == FIND:
-        numbers.append(left.pop(0))
-    if len(numbers) == 3 and numbers[2] == FIND:
-        return [numbers[0], f"{numbers[1]} {FIND}"]
-    return numbers
-
-
-def _is_flag(word: str) -> bool:
-    return FLAG.match(word) is not None
-
-
-def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
-    got = given(" ".join(numbers)) if numbers else ""
-    return ParameterError(
-        name,
-        "be two numbers, the lower first, or find",
-        got,
-        f"Use {{{name}}}.",
-        **{name: (0, 120)},
-    )
 
 
 def speaks_shell(app: typer.Typer) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import glob
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,13 +20,13 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from sourdine.errors import MissingExtraError, ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.results.figures import write_page
 from sourdine.results.tables import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sourdine.results.tables import Sheet
 
@@ -35,16 +37,6 @@ if TYPE_CHECKING:
 # stream that has failed gives way to one that takes everything.
 
 
-def written(text: str) -> str | None:
-    """Print on standard output; return why that could not be done, None if it was."""
-    try:
-        typer.echo(text)
-    except OSError as error:
-        give_up()
-        return error.strerror or type(error).__name__
-    return None
-
-
 class UnprintedError(SourdineError):
     """An answer that was paid for could not be printed."""
 
@@ -53,8 +45,12 @@ class Terminal(Console):
     """Standard output as a person sees it; where nobody reads any more, nothing is printed."""
 
     def on_broken_pipe(self) -> None:
-        """Go on without a reader, as ``| head`` leaves it."""
         give_up()
+
+
+def say(text: str) -> None:
+    """Print a sentence on standard error."""
+    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -81,6 +77,35 @@ def complain(text: str) -> None:
         typer.echo(f"sourdine: {printable(text)}", err=True)
     except OSError:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - open until the end
+
+
+# ---- Files that are read and written -------------------------------------------------------------
+
+
+@contextmanager
+def using(path: object, done: str = "written") -> Iterator[None]:
+    """Say which file could not be written, or read."""
+    try:
+        yield
+    except OSError as error:
+        raise SourdineError(f"{path} could not be {done}: {error.strerror}.") from None
+
+
+def require_new(path: Path, name: str = "out") -> None:
+    """Refuse to overwrite a file."""
+    if path.exists():
+        raise ExistingFileError(name, "be a new file", str(path), "Choose another name.")
+
+
+def save(path: Path, content: bytes | str, name: str = "out", *, overwrite: bool) -> None:
+    """Write a file, which may exist only if it is to be overwritten."""
+    if path.exists() and not overwrite:
+        raise ExistingFileError(
+            name, "be a new file", str(path), "Choose another name, or use {overwrite}.",
+            overwrite=True,
+        )  # fmt: skip
+    with using(path):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 # ---- A bar for a person who waits while a large file is read -------------------------------------
@@ -153,24 +178,22 @@ def check(path: str | None, option: str = "--plot") -> None:
         raise ParameterError(
             option, "be in an existing folder", given(path), "Create the folder first."
         )
-    try:
-        import matplotlib  # noqa: F401, ICN001 - an extra
-    except ImportError:
+    if find_spec("matplotlib") is None:
         raise MissingExtraError(
             "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
-        ) from None
+        )
 
 
-def draw(what: Drawn, path: str, **options: Any) -> None:
-    """Draw to a file; its ending says how."""
-    try:
+def draw(what: Drawn, path: str | None, **options: Any) -> None:
+    """Draw to a file, if there is one; its ending says how."""
+    if path is None:
+        return
+    with using(path):
         figure = what.plot(**options)
         if Path(path).suffix.lower() == ".html":
             write_page(figure, path, what=what, title=options.get("title"))
         else:
             figure.savefig(path)
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
 # ---- What the commands print and draw ------------------------------------------------------------
@@ -178,6 +201,25 @@ def draw(what: Drawn, path: str, **options: Any) -> None:
 
 TYPE = "type"
 """The note that says what to type."""
+
+
+class Printed(Protocol):
+    """An answer: JSON for programs, and a sheet for people."""
+
+    def to_json(self) -> str:
+        """Return the answer as JSON."""
+
+    def sheet(self) -> Sheet:
+        """Return the answer as a table with notes."""
+
+
+def show(found: Printed, *, as_json: bool) -> None:
+    """Print an answer; estimates have a sheet for each column."""
+    if as_json:
+        print(found.to_json())
+        return
+    for sheet in found.sheets() if hasattr(found, "sheets") else [found.sheet()]:
+        print_sheet(Terminal(), sheet)
 
 
 def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -226,57 +268,43 @@ def run(file: Path, out: Path) -> None:
     check(str(out), "--out")
     found, title = _saved(file)
     draw(found, str(out), **({"title": title} if title else {}))
-    Terminal(stderr=True).print(f"Plot: {out}", highlight=False, markup=False)
+    say(f"Plot: {out}")
 
 
 def _saved(file: Path) -> tuple[Any, str | None]:
     """Return what can be drawn, and a title where it has none of its own."""
-    try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
-        kind = next((kind for kind in KINDS if KINDS[kind][0] <= facts.keys()), None)
-        if kind is not None:
-            return KINDS[kind][1](facts), file.stem if kind == "estimates" else None
-    except OSError as error:
-        raise SourdineError(f"{file} could not be read: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        pass
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        with using(file, "read"):
+            facts = json.loads(file.read_text(encoding="utf-8"))
+        for kind, parts in KINDS.items():
+            if parts <= facts.keys():
+                return _rebuilt(kind, facts), file.stem if kind == "estimates" else None
     raise ParameterError(
-        "file",
-        f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
-        str(file),
-        "Save one with sourdine mean ... --json > release.json.",
-    )
+        "file", f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
+        str(file), "Save one with sourdine mean ... --json > release.json.",
+    )  # fmt: skip
 
 
-def _release(facts: Mapping[str, Any]) -> Any:
-    from sourdine.answers import Release
+def _rebuilt(kind: str, facts: Mapping[str, Any]) -> Any:
+    if kind == "a plan":
+        from sourdine.plan import Plan
+        from sourdine.questions import read
 
-    return Release.from_dict(facts)
-
-
-def _plan(facts: Mapping[str, Any]) -> Any:
-    from sourdine.plan import Plan
-    from sourdine.questions import read
-
-    return Plan(question=read({**facts["question"], "confidence": facts["confidence"]}))
+        return Plan(question=read({**facts["question"], "confidence": facts["confidence"]}))
+    module, name = READERS[kind]
+    return getattr(import_module(f"sourdine.{module}"), name).from_dict(facts)
 
 
-def _estimates(facts: Mapping[str, Any]) -> Any:
-    from sourdine.local.table.estimates import SavedEstimates
-
-    return SavedEstimates.from_dict(facts)
-
-
-def _density(facts: Mapping[str, Any]) -> Any:
-    from sourdine.local.densities.density import Density
-
-    return Density.from_dict(facts)
-
-
-KINDS: dict[str, tuple[set[str], Callable[[Mapping[str, Any]], Any]]] = {
-    "a release": ({"value", "cost", "question", "drawn"}, _release),
-    "a plan": ({"question", "confidence", "error"}, _plan),
-    "estimates": ({"estimates", "cost"}, _estimates),
-    "a density": ({"mass", "spread", "bounds"}, _density),
+KINDS = {
+    "a release": {"value", "cost", "question", "drawn"},
+    "a plan": {"question", "confidence", "error"},
+    "estimates": {"estimates", "cost"},
+    "a density": {"mass", "spread", "bounds"},
 }
-"""What can be drawn: what its JSON has, and what reads it."""
+"""What can be drawn, and what its JSON has."""
+READERS = {
+    "a release": ("answers", "Release"),
+    "estimates": ("local.table.estimates", "SavedEstimates"),
+    "a density": ("local.densities.density", "Density"),
+}
+"""The class that reads it."""

@@ -51,10 +51,7 @@ if TYPE_CHECKING:
 # ---- ``sourdine mean`` and its kin: from a file to a table, JSON or a picture --------------------
 
 
-ORDERS = {
-    "deciles": [f"{k}/10" for k in range(1, 10)],
-    "quartiles": ["1/4", "1/2", "3/4"],
-}
+ORDERS = {"deciles": [f"{k}/10" for k in range(1, 10)], "quartiles": ["1/4", "1/2", "3/4"]}
 """Orders that have a flag of their own."""
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
@@ -93,8 +90,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
                 print(json_text(_facts(release, session)))
             else:
                 print_sheet(Terminal(), _sheet(release, session))
-    if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
-        output.draw(release, plot)
+    output.draw(release, plot)  # last: what was paid for is shown, whatever becomes of the picture
 
 
 @contextmanager
@@ -119,21 +115,10 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
     asked = [name for name in ("q", *ORDERS) if name in said]
     if len(asked) > 1:
         kept, extra = asked[:2]
-        raise ParameterError(
-            extra,
-            f"not be combined with {{{kept}}}",
-            "",
-            f"Omit {{{extra}}}.",
-            **{extra: LEFT_OUT},
-        )
+        raise ParameterError(extra, f"not be combined with {{{kept}}}", **{extra: LEFT_OUT})
     for name in asked:
         said["q"] = ORDERS.get(name, said.pop(name))
-    return grouped(said)
-
-
-def grouped(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed, with columns, and the keys of each, put together."""
-    for name in BY_COLUMN:
+    for name in BY_COLUMN:  # what is said of each column is put together
         if isinstance(said.get(name), list):
             said[name] = _by_column(said[name])
     for name in SEVERAL:
@@ -143,18 +128,15 @@ def grouped(said: dict[str, Any]) -> dict[str, Any]:
     if isinstance(by, list) and len(by) == 1:
         said["by"] = by[0]
     if isinstance(keys, list):
-        paired = isinstance(by, list) and len(by) == len(keys) > 1
-        said["keys"] = dict(zip(by or (), keys, strict=True)) if paired else keys[0]
+        columns = by or ()
+        paired = isinstance(by, list) and len(columns) == len(keys) > 1
+        said["keys"] = dict(zip(columns, keys, strict=True)) if paired else keys[0]
         if not paired and len(keys) > 1:
+            example = ["a", "b"]
             raise ParameterError(
-                "keys",
-                "be given once for each {by}",
-                f"{len(keys)} times for {len(by or ())}",
-                "Use {keys}.",
-                keys=["a", "b"]
-                if len(by or ()) < 2
-                else {column: ["a", "b"] for column in by or ()},
-            )
+                "keys", "be given once for each {by}", f"{len(keys)} times for {len(columns)}",
+                keys=example if len(columns) < 2 else dict.fromkeys(columns, example),
+            )  # fmt: skip
     return said
 
 
@@ -168,18 +150,6 @@ def _by_column(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _require_a_ledger(own: dict[str, Any]) -> None:
-    for name, value in own.items():
-        if value is not None:
-            raise ParameterError(
-                name,
-                "be omitted without {ledger}",
-                given(value),
-                f"Omit {{{name}}}, or name a ledger.",
-                **{name: LEFT_OUT},
-            )
-
-
 def _session(
     cls: type[Statistic],
     data: str | Frame,
@@ -191,19 +161,22 @@ def _session(
     from sourdine.session import Session
 
     if ledger is None:
-        _require_a_ledger({name: terms[name] for name in OF_A_LEDGER})
+        for name in OF_A_LEDGER:
+            if terms[name] is not None:
+                raise ParameterError(
+                    name, "be omitted without {ledger}", given(terms[name]),
+                    f"Omit {{{name}}}, or name a ledger.", **{name: LEFT_OUT},
+                )  # fmt: skip
         return None
     terms |= {name: asked.pop(name, None) for name in SHARED}
     if not Path(ledger).exists():
         if terms["total_epsilon"] is None and terms["total_rho"] is None:
             raise ParameterError(
-                "total_epsilon",
-                "be given for a new ledger",
-                f"none for {ledger}",
+                "total_epsilon", "be given for a new ledger", f"none for {ledger}",
                 "Use the epsilon that all releases of these data may cost together, such as "
                 "{total_epsilon}.",
                 total_epsilon=3,
-            )
+            )  # fmt: skip
         shared = {name: terms[name] for name in SHARED}
         asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
         frame = Frame(data, read=terms["read"])
@@ -246,27 +219,27 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
     planned = Plan(question=read(cls, asked)) if ledger is None else _within(cls, asked, ledger)
     could = None if ledger is None else Admission(planned.question, ledger.account)
     if as_json:
-        facts = planned.to_dict() | ({} if could is None else {"ledger": _facts_plan(could)})
+        facts = planned.to_dict()
+        if could is not None:
+            left, after = could.account.remaining.to_dict(), could.after
+            then = {"after": None if after is None else after.remaining.to_dict()}
+            facts["ledger"] = {"remaining": left, **then, **could.to_dict()}
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        sheet = _sheet_plan(planned)
+        sheet = planned.sheet()
+        notes = [*sheet.notes, ("note", _promise(planned))]
         if ledger is not None and could is not None:
-            notes = [*sheet.notes, *_left(could, ledger.terms.protected)]
-            sheet = replace(sheet, notes=notes)
-        print_sheet(Terminal(), sheet)
-    if plot is not None:
-        output.draw(planned, plot)
+            notes += _left(could, ledger.terms.protected)
+        print_sheet(Terminal(), Sheet(heads=sheet.heads, lines=sheet.lines, notes=notes))
+    output.draw(planned, plot)
 
 
 def _existing(where: str) -> StoredLedger:
     if not is_address(where) and not Path(where).exists():
         raise MissingFileError(
-            "ledger",
-            "exist",
-            str(where),
-            "Omit {ledger}, or use the path of an existing ledger.",
+            "ledger", "exist", str(where), "Omit {ledger}, or use the path of an existing ledger.",
             ledger=LEFT_OUT,
-        )
+        )  # fmt: skip
     return opened_ledger(where, None)
 
 
@@ -279,10 +252,8 @@ def _within(cls: type[Statistic], asked: dict[str, Any], ledger: StoredLedger) -
     left = ledger.account.remaining
     planner = Planner(
         remaining=left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon(),
-        relation=terms.total.relation,
-        unit=terms.unit,
-        rows=terms.rows,
-    )
+        relation=terms.total.relation, unit=terms.unit, rows=terms.rows,
+    )  # fmt: skip
     planned: Plan = getattr(planner, cls.kind)(**asked)
     return evolve(planned, remaining=None, room=None)  # what is left is said of the ledger
 
@@ -292,22 +263,9 @@ def _terms(own: Terms, said: dict[str, Any]) -> Terms:
     relation = converters.relation(said.get("relation", own.total.relation))
     total, decides = read_budget(*own.numbers, None, relation)
     return replace(
-        own,
-        total=total,
-        filter=decides,
-        unit=converters.unit(said.get("unit", own.unit)),
-        rows=converters.rows(spelled(said.get("rows", own.rows))),
-        open_account=True,
-    )
-
-
-def _facts_plan(could: Admission) -> dict[str, Any]:
-    after = could.after
-    return {
-        "remaining": could.account.remaining.to_dict(),
-        "after": None if after is None else after.remaining.to_dict(),
-        **could.to_dict(),
-    }
+        own, total=total, filter=decides, unit=converters.unit(said.get("unit", own.unit)),
+        rows=converters.rows(spelled(said.get("rows", own.rows))), open_account=True,
+    )  # fmt: skip
 
 
 def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
@@ -320,18 +278,14 @@ def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
     return [left, ("after", after.remaining.told(whom))]
 
 
-def _sheet_plan(planned: Plan) -> Sheet:
-    sheet = planned.sheet()
-    units = f"{planned.units} " if planned.units else ""
-    error = f"{error_text(planned.error)} {units}"
+def _promise(planned: Plan) -> str:
+    error = f"{error_text(planned.error)} {f'{planned.units} ' if planned.units else ''}"
     if planned.ranks and not planned.units:
         error = f"{100 * planned.error:.4g} percentage points of rank "
-    promise = (
+    return (
         f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
-        f"{float(planned.confidence):g}. "
-        "Nothing was spent."
+        f"{float(planned.confidence):g}. Nothing was spent."
     )
-    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])
 
 
 # ---- ``sourdine explain``: what an epsilon means to one person -----------------------------------
@@ -347,9 +301,5 @@ def run_explain(
         read_number(delta, "delta", example=1e-6),
         releases=releases,
     )
-    if as_json:
-        print(said.to_json())
-    else:
-        print_sheet(Terminal(), said.sheet())
-    if plot is not None:
-        output.draw(said, plot, title=str(said.guarantee))
+    output.show(said, as_json=as_json)
+    output.draw(said, plot, title=str(said.guarantee))

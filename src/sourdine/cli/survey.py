@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,8 +12,8 @@ import typer
 
 from sourdine.cli.guard import read_number
 from sourdine.cli.options import argument, flag, option
-from sourdine.cli.output import Terminal, print_sheet
-from sourdine.errors import ExistingFileError, ParameterError, SourdineError
+from sourdine.cli.output import Terminal, print_sheet, require_new, save, say, show, using
+from sourdine.errors import ParameterError
 from sourdine.exact import integer
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 Kept = Annotated[
     str, argument("STORE", "The file or postgresql:// address that 'sourdine survey open' created.")
 ]
+Document = Annotated[Path, argument("SURVEY", "The survey, a .toml file.")]
+Overwrite = Annotated[bool, flag("--overwrite", "Overwrite an existing file.")]
 Json = Annotated[bool, flag("--json", "Print only JSON.")]
 Port = Annotated[str, option("NUMBER", "The port; 0 for any free port.")]
 Round = Annotated[
@@ -37,28 +40,99 @@ LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-def add_collector(survey: typer.Typer) -> None:
-    """Give a group of commands those of the collector."""
-    for command in (_open, _serve, _close, _estimate, _results, _export, _demo):
-        survey.command(name=command.__name__.strip("_"))(command)
+survey = typer.Typer(
+    no_args_is_help=True,
+    help="Run a survey whose answers are randomised in the respondent's browser before they are "
+    "sent: one file of questions, one HTML page, one collector.",
+    epilog="Examples:\n\n"
+    "$ sourdine survey new survey.toml\n\n"
+    "$ sourdine survey check survey.toml\n\n"
+    "$ sourdine survey plan survey.toml --n 2000\n\n"
+    "$ sourdine survey page survey.toml --out commute.html\n\n"
+    "$ sourdine survey open survey.toml\n\n"
+    "$ sourdine survey serve commute.db\n\n"
+    "Or run a demo:\n\n"
+    "$ sourdine survey demo",
+)
 
 
-def _open(
-    path: Annotated[Path, argument("SURVEY", "The survey, a .toml file.")],
+@survey.command()
+def new(
+    path: Annotated[Path, argument("PATH", "The new file.")] = Path("survey.toml"),
     *,
-    store: Annotated[
-        str | None,
-        option(
-            "PLACE",
-            "A new file, or a postgresql:// address. Defaults to commute.db for a survey "
-            "named commute.",
-        ),
-    ] = None,
-    tickets: Annotated[
-        str, option("NUMBER", "The number of tickets; each allows one person to answer.")
-    ] = "0",
-    round: Round = None,  # noqa: A002 - as it is typed
+    overwrite: Overwrite = False,
 ) -> None:
+    """Write an example survey, to be edited."""
+    from sourdine.survey.document import SKELETON
+
+    save(path, SKELETON, "path", overwrite=overwrite)
+    say(f"Wrote {path}. Change it, then: sourdine survey check {path}")
+
+
+@survey.command()
+def check(path: Document) -> None:
+    """Check a survey, and print its questions, its cost and its guarantee."""
+    from sourdine.survey import Survey
+    from sourdine.survey.precision import summary
+
+    print_sheet(Terminal(), summary(Survey.read(path)))
+
+
+@survey.command()
+def plan(
+    path: Document,
+    *,
+    n: Annotated[str, option("NUMBER", "The number of respondents.", "--n")],
+    confidence: Annotated[str, option("NUMBER", "The confidence level of the intervals.")] = "0.95",
+    json: Json = False,
+) -> None:
+    """Compute the accuracy for a number of respondents, and the effect of 1% invented records."""
+    from sourdine.survey import Survey
+    from sourdine.survey.precision import precision
+
+    people = read_number(n, "n", example=2000)
+    found = precision(
+        Survey.read(path).schema,
+        people.numerator if people.denominator == 1 else people,
+        confidence=read_number(confidence, "confidence", example=0.95),
+    )
+    show(found, as_json=json)
+
+
+@survey.command()
+def page(
+    path: Document,
+    *,
+    out: Annotated[Path | None, option("PATH", "The page. Defaults to the survey's name.", "--out",
+        "-o")] = None,
+    round: Round = None,  # noqa: A002 - as it is typed
+    overwrite: Overwrite = False,
+) -> None:  # fmt: skip
+    """Write the survey page, one HTML file, and print its SHA-256.
+
+    The file is the same for all respondents. Host it on any web server, and publish the SHA-256 in
+    a trusted place.
+    """
+    from sourdine.survey import Survey
+    from sourdine.survey import page as built
+
+    found, name = of_round(Survey.read(path), round)
+    file, html = out or Path(f"{name}.html"), built(found)
+    save(file, html, overwrite=overwrite)
+    print(f"{sha256(html).hexdigest()}  {file}")
+    say(f"{len(html) / 1000:.1f} kB; survey {found.fingerprint[:16]}")
+
+
+@survey.command(name="open")
+def _open(
+    path: Document,
+    *,
+    store: Annotated[str | None, option("PLACE", "A new file, or a postgresql:// address. Defaults "
+        "to commute.db for a survey named commute.")] = None,
+    tickets: Annotated[str, option("NUMBER", "The number of tickets; each allows one person to "
+        "answer.")] = "0",
+    round: Round = None,  # noqa: A002 - as it is typed
+) -> None:  # fmt: skip
     """Open a survey: freeze its document and create its store.
 
     With --tickets, one link with a single-use code is printed per ticket. The codes are not stored:
@@ -71,8 +145,11 @@ def _open(
     place = store or f"{name}.db"
     made, codes = SurveyStore.create(place, found, tickets=whole(tickets, "tickets", 500))
     made.close()
+    place = found.send_to.split("?")[0].rpartition("/")[
+        0
+    ]  # of the page, if the collector serves it
     for code in codes:
-        print(f"{_place(found)}#ticket={code}")
+        print(f"{place}/#ticket={code}")
     say(f"Opened {found.name}, survey {found.fingerprint}")
     if urlsplit(found.send_to).hostname in LOOPBACK:
         say("The page sends answers to this machine, so it can only be used on this machine.")
@@ -87,12 +164,8 @@ def of_round(survey: Survey, turn: str | None) -> tuple[Survey, str]:
     return survey.round(number), f"{survey.name}-{number}"
 
 
-def _place(survey: Survey) -> str:
-    """Return the address of the page, if the collector serves it."""
-    return survey.send_to.split("?")[0].rpartition("/")[0] + "/"
-
-
-def _serve(
+@survey.command()
+def serve(
     store: Kept,
     *,
     host: Annotated[str, option("ADDRESS", "The address to listen on.")] = "127.0.0.1",
@@ -142,68 +215,57 @@ def read_port(text: str) -> int:
     """Return the port that a person typed."""
     number = whole(text, "port", 8000)
     if number > LAST_PORT:
-        raise ParameterError("port", f"be at most {LAST_PORT}", text, "Use {port}.", port=8000)
+        raise ParameterError("port", f"be at most {LAST_PORT}", text, port=8000)
     return number
 
 
-def _close(store: Kept) -> None:
+@survey.command()
+def close(store: Kept) -> None:
     """Close a survey permanently. Accepted records are counted; no more are accepted."""
-    for kept in _opened(store):
+    with _opened(store) as kept:
         kept.end()
         say(f"Closed {kept.survey.name}: {kept.people} people are counted")
 
 
-def _estimate(store: Kept, *, json: Json = False) -> None:
+@survey.command()
+def estimate(store: Kept, *, json: Json = False) -> None:
     """Estimate every question: shares, means and quartiles with intervals."""
-    for kept in _opened(store):
-        found = kept.estimates()
-        if json:
-            print(found.to_json())
-        else:
-            for sheet in found.sheets():
-                print_sheet(Terminal(), sheet)
+    with _opened(store) as kept:
+        show(kept.estimates(), as_json=json)
 
 
+@survey.command(name="results")
 def _results(
     store: Kept,
     *,
     json: Json = False,
-    out: Annotated[
-        Path | None, option("PATH", "Write the results page to this file.", "--out", "-o")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, option("PATH", "Write the results page to this file.", "--out",
+        "-o")] = None,
+) -> None:  # fmt: skip
     """Print the results page: consistent shares and means, for at least 50 answers."""
-    from sourdine.survey.results import (
-        results,
-        results_page,
-    )
+    from sourdine.survey.results import results, results_page
 
-    for kept in _opened(store):
+    with _opened(store) as kept:
         found = results(kept)
         if out is not None:
-            _written(out, results_page(found, paused=True))
-        if json:
-            print(found.to_json())
-        elif out is None:
-            print_sheet(Terminal(), found.sheet())
+            save(out, results_page(found, paused=True), overwrite=True)
+    if json or out is None:
+        show(found, as_json=json)
 
 
-def _export(
-    store: Kept,
-    *,
-    out: Annotated[Path, option("PATH", "The new file.", "--out", "-o")],
+@survey.command()
+def export(
+    store: Kept, *, out: Annotated[Path, option("PATH", "The new file.", "--out", "-o")]
 ) -> None:
     """Export all counts as an aggregate for 'sourdine collect'."""
-    if out.exists():
-        raise ExistingFileError("out", "be a new file", str(out), "Choose another name.")
-    for kept in _opened(store):
-        try:
+    require_new(out)
+    with _opened(store) as kept:
+        with using(out):
             kept.aggregator().save(out)
-        except OSError as error:
-            raise SourdineError(f"{out} could not be written: {error.strerror}.") from None
         say(f"Wrote {out}: {kept.people} people")
 
 
+@survey.command(name="demo")
 def _demo(
     *,
     n: Annotated[str, option("NUMBER", "The number of simulated browsers.", "--n")] = "500",
@@ -214,151 +276,17 @@ def _demo(
     from sourdine.survey.demo import demo
 
     found = demo(
-        n=whole(n, "n", 500),
-        seconds=float(read_number(seconds, "seconds", example=120)),
-        port=read_port(port),
-        say=say,
-    )
+        n=whole(n, "n", 500), seconds=float(read_number(seconds, "seconds", example=120)),
+        port=read_port(port), say=say,
+    )  # fmt: skip
     print_sheet(Terminal(), found.sheet())
 
 
+@contextmanager
 def _opened(place: str) -> Iterator[SurveyStore]:
-    """Yield the store, with everything counted that was accepted; then let go of it."""
+    """Open a store, with everything counted that was accepted."""
     from sourdine.survey.store import SurveyStore
 
-    store = SurveyStore(place)
-    try:
+    with closing(SurveyStore(place)) as store:
         store.fold()
         yield store
-    finally:
-        store.close()
-
-
-def _written(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
-
-
-def say(text: str) -> None:
-    """Print on standard error, for whoever watches."""
-    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-# ---- ``sourdine survey``: a survey whose answers are randomised in the respondent's own browser --
-
-
-survey = typer.Typer(
-    no_args_is_help=True,
-    help="Run a survey whose answers are randomised in the respondent's browser before they are "
-    "sent: one file of questions, one HTML page, one collector.",
-    epilog="Examples:\n\n"
-    "$ sourdine survey new survey.toml\n\n"
-    "$ sourdine survey check survey.toml\n\n"
-    "$ sourdine survey plan survey.toml --n 2000\n\n"
-    "$ sourdine survey page survey.toml --out commute.html\n\n"
-    "$ sourdine survey open survey.toml\n\n"
-    "$ sourdine survey serve commute.db\n\n"
-    "Or run a demo:\n\n"
-    "$ sourdine survey demo",
-)
-
-Document = Annotated[Path, argument("SURVEY", "The survey, a .toml file.")]
-Overwrite = Annotated[bool, flag("--overwrite", "Overwrite an existing file.")]
-
-
-@survey.command()
-def new(
-    path: Annotated[Path, argument("PATH", "The new file.")] = Path("survey.toml"),
-    *,
-    overwrite: Overwrite = False,
-) -> None:
-    """Write an example survey, to be edited."""
-    from sourdine.survey.document import SKELETON
-
-    _write(path, SKELETON.encode(), "path", overwrite=overwrite)
-    _say(f"Wrote {path}. Change it, then: sourdine survey check {path}")
-
-
-@survey.command()
-def check(path: Document) -> None:
-    """Check a survey, and print its questions, its cost and its guarantee."""
-    from sourdine.survey.precision import summary
-
-    print_sheet(Terminal(), summary(_read(path)))
-
-
-@survey.command()
-def plan(
-    path: Document,
-    *,
-    n: Annotated[str, option("NUMBER", "The number of respondents.", "--n")],
-    confidence: Annotated[str, option("NUMBER", "The confidence level of the intervals.")] = "0.95",
-    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
-) -> None:
-    """Compute the accuracy for a number of respondents, and the effect of 1% invented records."""
-    from sourdine.survey.precision import precision
-
-    people = read_number(n, "n", example=2000)
-    found = precision(
-        _read(path).schema,
-        people.numerator if people.denominator == 1 else people,
-        confidence=read_number(confidence, "confidence", example=0.95),
-    )
-    if json:
-        print(found.to_json())
-    else:
-        print_sheet(Terminal(), found.sheet())
-
-
-@survey.command()
-def page(
-    path: Document,
-    *,
-    out: Annotated[
-        Path | None, option("PATH", "The page. Defaults to the survey's name.", "--out", "-o")
-    ] = None,
-    round: Round = None,  # noqa: A002 - as it is typed
-    overwrite: Overwrite = False,
-) -> None:
-    """Write the survey page, one HTML file, and print its SHA-256.
-
-    The file is the same for all respondents. Host it on any web server, and publish the SHA-256 in
-    a trusted place.
-    """
-    from sourdine.survey import page as built
-
-    found, name = of_round(_read(path), round)
-    file, html = out or Path(f"{name}.html"), built(found)
-    _write(file, html, "out", overwrite=overwrite)
-    print(f"{sha256(html).hexdigest()}  {file}")
-    _say(f"{len(html) / 1000:.1f} kB; survey {found.fingerprint[:16]}")
-
-
-def _read(path: Path) -> Survey:
-    from sourdine.survey import Survey
-
-    return Survey.read(path)
-
-
-def _write(path: Path, content: bytes, name: str, *, overwrite: bool) -> None:
-    if path.exists() and not overwrite:
-        raise ExistingFileError(
-            name,
-            "be a new file",
-            str(path),
-            "Choose another name, or use {overwrite}.",
-            overwrite=True,
-        )
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
-
-
-def _say(text: str) -> None:
-    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-add_collector(survey)

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import output
 from sourdine.cli.options import STDIN, by_spark, read_options, records, standard_input
-from sourdine.cli.output import Terminal, print_sheet, printing, progress_bar
+from sourdine.cli.output import (
+    Terminal,
+    print_sheet,
+    printing,
+    progress_bar,
+    require_new,
+    say,
+    show,
+    using,
+)
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import (
     LEFT_OUT,
-    ExistingFileError,
     MissingFileError,
     ParameterError,
     SourdineError,
@@ -54,21 +62,12 @@ def schema(given: dict[str, Any]) -> None:
     if out is None:
         print(text, end="")
         return
-    if Path(out).exists():
-        raise ExistingFileError("--out", "be a new file", out, "Choose another name.")
-    _write(out, text)
+    require_new(Path(out))
+    with using(out):
+        Path(out).write_text(text, encoding="utf-8")
     ending = next((one for one in (*CSV, *PARQUET) if file.lower().endswith(one)), ".csv")
     then = f"sourdine sanitize {quote(shown_source(file))} --schema {out} -o clean{ending}"
-    Terminal(stderr=True).print(
-        f'Wrote {out}. Fill in every "?", then: {then}', markup=False, soft_wrap=True
-    )
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+    say(f'Wrote {out}. Fill in every "?", then: {then}')
 
 
 def read_schema(path: str) -> Schema:
@@ -103,9 +102,8 @@ def sanitize(given: dict[str, Any]) -> None:
             plan.sanitize(data, to=out, overwrite=given["overwrite"], **own)
     except SourdineError as error:
         raise error.renamed(to="out", frame="file") from None
-    console = Terminal(stderr=True)
-    print_sheet(console, plan.sheet())
-    console.print(f"Wrote {out}", highlight=False, markup=False)
+    print_sheet(Terminal(stderr=True), plan.sheet())
+    say(f"Wrote {out}")
 
 
 def estimate(given: dict[str, Any]) -> None:
@@ -119,13 +117,8 @@ def estimate(given: dict[str, Any]) -> None:
     unmarked = typed.get("unmarked", False)
     with in_pairs():
         found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
-    if typed.get("json"):
-        print(found.to_json())
-    else:
-        for sheet in found.sheets():
-            print_sheet(Terminal(), sheet)
-    if "plot" in typed:
-        output.draw(found, typed["plot"], title=Path(typed["file"]).name)
+    show(found, as_json=typed.get("json", False))
+    output.draw(found, typed.get("plot"), title=Path(typed["file"]).name)
 
 
 def density(given: dict[str, Any]) -> None:
@@ -142,13 +135,9 @@ def density(given: dict[str, Any]) -> None:
     read = {"bounds": kinds.BOUNDS.parse, "epsilon": kinds.NUMBER.parse}
     asked = {name: read.get(name, str)(x) for name, x in typed.items()}
     found = estimated(file, **asked, read=declared)
-    if as_json:
-        print(found.to_json())
-    else:
-        print_sheet(Terminal(), found.sheet())
-    if plot is not None:
-        column = f" of {typed['column']}" if "column" in typed else ""
-        output.draw(found, plot, title=f"Density{column}")
+    show(found, as_json=as_json)
+    column = f" of {typed['column']}" if "column" in typed else ""
+    output.draw(found, plot, title=f"Density{column}")
 
 
 # ---- A survey of several rounds in the shell: the memory's file, and which round is meant --------
@@ -161,7 +150,7 @@ def of_round(schema: Schema, number: int | None) -> Schema:
     if schema.rounds is None:
         raise _no_rounds("round")
     if number is None:
-        raise ParameterError("round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1)
+        raise ParameterError("round", f"be from 1 to {schema.rounds}", round=1)
     return schema.round(number)
 
 
@@ -172,26 +161,21 @@ def report_with_memory(
     if schema.rounds is None:
         raise _no_rounds("round" if path is None else "memory")
     if path is None:
-        raise ParameterError(
-            "memory", "name the respondent's file", "", "Use {memory}.", memory="memory.json"
-        )
+        raise ParameterError("memory", "name the respondent's file", memory="memory.json")
     if len(people) > 1:
         raise ParameterError(
-            "memory",
-            "belong to one respondent",
-            f"{len(people)} people",
+            "memory", "belong to one respondent", f"{len(people)} people",
             "Answer for each respondent separately.",
-        )
+        )  # fmt: skip
     device = schema.respondent(_kept(Path(path)))
     line = device.answer(people[0], round=number)
     _keep(Path(path), device.to_json())
     with printing():
         print(line)
-    note = (
+    say(
         f"round {device.answered} of {schema.rounds}: {schema.costs().one}; all rounds: "
         f"{schema.guarantee}. {path} is a secret: keep it on this device, and do not lose it"
     )
-    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
 
 
 def _kept(path: Path) -> str | None:
@@ -205,7 +189,7 @@ def _kept(path: Path) -> str | None:
 def _keep(path: Path, text: str) -> None:
     """Write a memory whole or not at all, for its owner's eyes alone."""
     near = path.with_name(f".{path.name}.new")
-    try:
+    with using(path):
         near.unlink(missing_ok=True)
         handle = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -213,18 +197,13 @@ def _keep(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         near.replace(path)
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def _no_rounds(name: str) -> ParameterError:
     return ParameterError(
-        name,
-        "be omitted, as the schema has one round",
-        "",
-        f"Omit {{{name}}}, or set rounds = 52 in the schema.",
-        **{name: LEFT_OUT},
-    )
+        name, "be omitted, as the schema has one round", "",
+        f"Omit {{{name}}}, or set rounds = 52 in the schema.", **{name: LEFT_OUT},
+    )  # fmt: skip
 
 
 # ---- ``sourdine report`` and ``collect``: one person's report, and what many of them say together
@@ -240,7 +219,7 @@ def report(given: dict[str, Any]) -> None:
 
     typed = said(given)
     schema = read_schema(typed["schema"])
-    people = [_pairs(typed["answer"])] if "answer" in typed else list(_objects(_piped()))
+    people = [_pairs(typed["answer"])] if "answer" in typed else _piped()
     if not people:
         raise ParameterError("answer", "be given", "", f"Use {{answer}}, or pipe {EXAMPLE}.",
                              answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
@@ -260,18 +239,7 @@ def report(given: dict[str, Any]) -> None:
         ):
             print("\n".join(to_lines(sent)))
     each = "" if alone else " each"
-    note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
-    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
-
-
-def _piped() -> str:
-    """Return what standard input holds; nothing if a person is typing there."""
-    if sys.stdin.isatty():
-        return ""
-    try:
-        return sys.stdin.buffer.read().decode()
-    except ValueError:
-        raise _unreadable() from None
+    say(f"{schema.guarantee}{each}; to report the same answers again costs it again")
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
@@ -295,39 +263,32 @@ def _pairs(words: Iterable[str]) -> dict[str, Any]:
     pairs = [word.partition("=") for word in words]
     if not all(mark for _, mark, _ in pairs):
         raise ParameterError(
-            "answer", "be a name, '=' and a value", "a word without '='", "Use {answer}.",
-            answer="age=31",
-        )  # fmt: skip
+            "answer", "be a name, '=' and a value", "a word without '='",
+            answer="age=31")  # fmt: skip
     return _Pairs((name, value) for name, _, value in pairs).answers()
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the answers of one person, or of one in each line."""
+def _piped() -> list[dict[str, Any]]:
+    """Return the answers of one person, or of one in each line; none if a person is typing."""
+    if sys.stdin.isatty():
+        return []
     try:
-        whole = [_object(text)] if text.strip() else []
+        text = sys.stdin.buffer.read().decode()
+        try:
+            people: list[Any] = [_object(text)] if text.strip() else []
+        except (ValueError, RecursionError):
+            people = [_object(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
-        whole = [_line(line) for line in text.splitlines() if line.strip()]
-    for found in whole:
-        if not isinstance(found, _Pairs):
-            raise _unreadable()
-        yield found.answers()
+        people = [None]
+    if not all(isinstance(person, _Pairs) for person in people):
+        raise ParameterError(
+            "standard input", "be a JSON object, or one per line", "", f"Pipe {EXAMPLE}."
+        )
+    return [person.answers() for person in people]
 
 
 def _object(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_Pairs, parse_int=read_number)
-
-
-def _line(line: str) -> Any:
-    try:
-        return _object(line)
-    except (ValueError, RecursionError):
-        raise _unreadable() from None
-
-
-def _unreadable() -> ParameterError:
-    return ParameterError(
-        "standard input", "be a JSON object, or one per line", "", f"Pipe {EXAMPLE}."
-    )
 
 
 def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
@@ -340,13 +301,8 @@ def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
 
     for name in answers:
         if name not in schema.columns:
-            listed = ", ".join(map(repr, schema.columns))
-            raise ParameterError(
-                "answer",
-                "name questions of the schema",
-                repr(name),
-                f"The questions are: {listed}.",
-            )
+            listed = f"The questions are: {', '.join(map(repr, schema.columns))}."
+            raise ParameterError("answer", "name questions of the schema", repr(name), listed)
     row = {
         name: _cell(name, column, answers.get(name), whose)
         for name, column in schema.columns.items()
@@ -365,11 +321,9 @@ def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:
         answer = column.separator.join(map(str, answer))
     if not isinstance(answer, (str, int, float, bool)) or not is_readable(column, answer):
         raise ParameterError(
-            f"the answer to {name!r}{whose}",
-            f"be {wanted(column)}",
-            "",
+            f"the answer to {name!r}{whose}", f"be {wanted(column)}", "",
             "Correct it, or omit it if there is none.",
-        )
+        )  # fmt: skip
     return answer
 
 
@@ -383,34 +337,26 @@ def collect(given: dict[str, Any]) -> None:
     with in_pairs():
         total = _begun(schema, kept, pairs)
     if not files and total.receipt.received == 0:
-        raise ParameterError(
-            "files",
-            "name files of reports",
-            "",
-            "Name a file of reports, or use - for standard input.",
-        )
-    _check(files)
+        hint = "Name a file of reports, or use - for standard input."
+        raise ParameterError("files", "name files of reports", "", hint)
+    for file in files:
+        if file != STDIN and not Path(file).is_file():
+            raise MissingFileError("files", "exist", file, "Check the path; - is standard input.")
     for file in files:
         total = _added(total, schema, file)
     if kept is not None and files:
-        _save(total, kept)
-    _tell(total, kept if files else None)
+        with using(kept):
+            total.save(kept)
+    say(f"{total.receipt}{f', kept in {kept}' if kept and files else ''}")
     if total.receipt.accepted == 0:
         raise ParameterError(
-            "files",
-            "hold reports of this schema",
-            f"none among {total.receipt.received} lines",
+            "files", "hold reports of this schema", f"none among {total.receipt.received} lines",
             "Use the output of sourdine report under the same schema.",
-        )
+        )  # fmt: skip
     found = total.estimate()
     with printing():
-        if as_json:
-            print(found.to_json())
-        else:
-            for sheet in found.sheets():
-                print_sheet(Terminal(), sheet)
-    if "plot" in typed:
-        output.draw(found, typed["plot"], title=Path(kept or typed["schema"]).stem)
+        show(found, as_json=as_json)
+    output.draw(found, typed.get("plot"), title=Path(kept or typed["schema"]).stem)
 
 
 def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
@@ -424,25 +370,12 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
         raise error.renamed(path="aggregate") from None
     if pairs and list(total.pairs) != pairs:
         raise ParameterError(
-            "pair",
-            "be the pairs that the aggregate was created with",
-            f"{len(pairs)} other pairs",
+            "pair", "be the pairs that the aggregate was created with", f"{len(pairs)} other pairs",
             "Omit {pair}, or create a new aggregate: pairs that were not counted together "
             "are lost.",
             pair=LEFT_OUT,
-        )
+        )  # fmt: skip
     return total
-
-
-def _check(files: list[str]) -> None:
-    for file in files:
-        if file != STDIN and not Path(file).is_file():
-            raise MissingFileError(
-                "files",
-                "exist",
-                file,
-                "Check the path; - is standard input.",
-            )
 
 
 def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:
@@ -471,16 +404,3 @@ def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:
             "Counts cannot be separated: collect the reports themselves, which have ids.",
         )
     return whole
-
-
-def _save(total: Aggregator, path: str) -> None:
-    try:
-        total.save(path)
-    except OSError as error:
-        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
-
-
-def _tell(total: Aggregator, kept: str | None) -> None:
-    console = Terminal(stderr=True)
-    place = f", kept in {kept}" if kept else ""
-    console.print(f"{total.receipt}{place}", highlight=False, markup=False, soft_wrap=True)

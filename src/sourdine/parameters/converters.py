@@ -15,7 +15,7 @@ import numpy as np
 
 from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
-from sourdine.exact import given, integer, one_of, positive, probability, rational
+from sourdine.exact import flag, given, integer, one_of, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
@@ -40,13 +40,7 @@ PLAIN = {int, float, Decimal, Fraction}
 
 
 def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
-    """Return values as dates, all of them times if one is; None if they are not dates.
-
-    Examples
-    --------
-    >>> dates(["2020-01-01", "2020-01-02T10:00"], "bounds")
-    (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
-    """
+    """Return values as dates, all of them times if one is; None if they are not dates."""
     typed = list(x)
     if all(type(part) in PLAIN for part in typed):
         return None
@@ -59,55 +53,39 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
         number = any(_is_number(part) for part in typed)
         got = "a date and a number" if number else "a date and another value"
         raise ParameterError(
-            parameter,
-            "be all dates or all numbers",
-            got,
+            parameter, "be all dates or all numbers", got,
             f"Use {{{parameter}}}; dates are written as in ISO 8601, or in the declared "
             "date format.",
             **{parameter: example},
+        )  # fmt: skip
+    found = tuple(there)
+    if any(isinstance(date, dt.datetime) for date in there):
+        midnight = dt.time()
+        found = tuple(
+            date if isinstance(date, dt.datetime) else dt.datetime.combine(date, midnight)
+            for date in there
         )
-    timed = any(isinstance(date, dt.datetime) for date in there)
-    found = tuple(_at_midnight(date) for date in there) if timed else tuple(there)
     if any(a >= b for a, b in pairwise(found)):
         raise ParameterError(
-            parameter,
-            "be dates in order",
+            parameter, "be dates in order",
             " and ".join(map(written, found)) if len(found) == 2 else f"{len(found)} that are not",
-            f"Use the earlier date first, such as {{{parameter}}}.",
-            **{parameter: example},
-        )
+            f"Use the earlier date first, such as {{{parameter}}}.", **{parameter: example},
+        )  # fmt: skip
     return found
 
 
 def duration(x: object, parameter: str) -> dt.timedelta | None:
-    """Return a duration above 0; None if the value may be a number.
-
-    Examples
-    --------
-    >>> duration("15 min", "step"), duration(15, "step")
-    (datetime.timedelta(seconds=900), None)
-    """
+    """Return a duration above 0; None if the value may be a number."""
     lasting = None if type(x) in PLAIN else read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
-            parameter,
-            "be a number, or for dates a duration in days, h, min, s, ms or us",
-            given(x),
-            f"Use {{{parameter}}}.",
-            **{parameter: 1},
-        )
+            parameter, "be a number, or for dates a duration in days, h, min, s, ms or us",
+            given(x), f"Use {{{parameter}}}.", **{parameter: 1},
+        )  # fmt: skip
     if lasting is not None and lasting <= dt.timedelta(0):
-        raise ParameterError(
-            parameter, "be above 0", "", f"Use {{{parameter}}}.", **{parameter: "1 day"}
-        )
+        raise ParameterError(parameter, "be above 0", **{parameter: "1 day"})
     return lasting
-
-
-def _at_midnight(date: dt.date) -> dt.datetime:
-    if isinstance(date, dt.datetime):
-        return date
-    return dt.datetime(date.year, date.month, date.day)  # noqa: DTZ001 - without a zone, as written
 
 
 def _is_number(x: object) -> bool:
@@ -115,25 +93,16 @@ def _is_number(x: object) -> bool:
 
 
 def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
-    """Convert dates that were typed in the data's format.
-
-    Examples
-    --------
-    >>> in_iso({"bounds": ("01.02.2020", "2021-01-01")}, {"date_format": "%d.%m.%Y"})
-    {'bounds': (datetime.date(2020, 2, 1), '2021-01-01')}
-    """
+    """Convert dates that were typed in the data's format."""
     named = read if isinstance(read, Mapping) else vars(read) if isinstance(read, Reading) else {}
     form = named.get("date_format")
     if form is None or not any(name in typed for name in ("bounds", "bins")):
         return dict(typed)
-    dates = Reading.of(read).dates
-    return {name: _each(x, dates) if name in {"bounds", "bins"} else x for name, x in typed.items()}
-
-
-def _each(x: Any, form: DateFormat) -> Any:
-    if not isinstance(x, (list, tuple)):
-        return x
-    return tuple(_declared(part, form) for part in x)
+    dates, found = Reading.of(read).dates, dict(typed)
+    for name in ("bounds", "bins"):
+        if isinstance(x := typed.get(name), (list, tuple)):
+            found[name] = tuple(_declared(part, dates) for part in x)
+    return found
 
 
 def _declared(x: object, form: DateFormat) -> object:
@@ -185,63 +154,34 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     """Return a probability that is neither 0 nor 1."""
     chance = rational(x, name, example=example)
     if not 0 < chance <= 1 - Fraction(1, 10**12):
-        raise ParameterError(
-            name,
-            "be above 0 and below 1",
-            given(x),
-            f"Use a probability, such as {{{name}}}.",
-            **{name: example},
-        )
+        hint = f"Use a probability, such as {{{name}}}."
+        raise ParameterError(name, "be above 0 and below 1", given(x), hint, **{name: example})
     return chance
 
 
 def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
-    """Return the paths of public tables and the column that each is joined by.
-
-    Examples
-    --------
-    >>> lookup({"regions.csv": "region_code"})
-    (('regions.csv', 'region_code'),)
-    """
+    """Return the paths of public tables and the column that each is joined by."""
     if x is None:
         return None
     pairs = dict(x).items() if isinstance(x, (Mapping, tuple)) else ()
     if not pairs or not all(isinstance(part, str) and part for pair in pairs for part in pair):
         raise ParameterTypeError(
-            "lookup",
-            "map the path of each public table to a column",
-            given(x),
+            "lookup", "map the path of each public table to a column", given(x),
             "Name the file of a table, and the column that it shares with the data.",
-        )
+        )  # fmt: skip
     return tuple(pairs)
 
 
 def where(x: object) -> str | None:
-    """Return a condition on one row; None if there is none.
-
-    Examples
-    --------
-    >>> where("age >= 18")
-    'age >= 18'
-    """
+    """Return a condition on one row; None if there is none."""
     if x is None:
         return None
     if not isinstance(x, str) or not x.strip():
-        raise ParameterTypeError(
-            "where", "be a condition, as a text", given(x), "Use {where}.", where="age >= 18"
-        )
+        raise ParameterTypeError("where", "be a condition, as a text", given(x), where="age >= 18")
     from sourdine.frames.formulas.parsing import condition
 
     condition(x, "where")
     return x.strip()
-
-
-def flag(x: object, parameter: str) -> bool:
-    if isinstance(x, (bool, np.bool_)):
-        return bool(x)
-    raise ParameterTypeError(
-        parameter, "be True or False", given(x), f"Use {{{parameter}}}.", **{parameter: True}
-    )
 
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
@@ -262,13 +202,9 @@ def relation(x: Relation | str) -> Relation:
     if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
         isinstance(x, str) and x not in _RELATIONS
     ):
-        raise ParameterError(
-            "relation",
-            "be 'add_remove' or 'substitute'",
-            repr(x.value if isinstance(x, Relation) else x),
-            "Use {relation}.",
-            relation=SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value,
-        )
+        got = repr(x.value if isinstance(x, Relation) else x)
+        meant = SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value
+        raise ParameterError("relation", "be 'add_remove' or 'substitute'", got, relation=meant)
     return Relation.read(x)
 
 
@@ -285,13 +221,8 @@ def n(x: int | None) -> int | None:
 def name(x: object, parameter: str, example: str) -> str | None:
     if x is None or (isinstance(x, str) and x):
         return x
-    raise ParameterTypeError(
-        parameter,
-        "be a column name",
-        given(x),
-        f"Use a column name, such as {{{parameter}}}.",
-        **{parameter: example},
-    )
+    hint = f"Use a column name, such as {{{parameter}}}."
+    raise ParameterTypeError(parameter, "be a column name", given(x), hint, **{parameter: example})
 
 
 def column(x: str | None) -> str | None:
@@ -305,13 +236,7 @@ def unit(x: str | None) -> str | None:
 
 
 def per_person(x: str | None) -> str | None:
-    """Return how the rows of a person become one value.
-
-    Examples
-    --------
-    >>> per_person("sum"), per_person("last  by visited on")
-    ('sum', 'last by visited on')
-    """
+    """Return how the rows of a person become one value."""
     if x is None:
         return None
     words = x.split(maxsplit=2) if isinstance(x, str) else []
@@ -319,12 +244,9 @@ def per_person(x: str | None) -> str | None:
         return " ".join(words).rstrip()
     if words[:1] == ["last"]:
         raise ParameterError(
-            "per_person",
-            "name the column by which rows are last",
-            given(x),
-            "Use {per_person}.",
+            "per_person", "name the column by which rows are last", given(x),
             per_person="last by date",
-        )
+        )  # fmt: skip
     return one_of(x, "per_person", "sum", "mean", "min", "max", "count", "last by date")
 
 
@@ -332,25 +254,17 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
     if x is None:
         return None
     if isinstance(x, str) or not hasattr(x, "__iter__"):
-        raise ParameterTypeError(
-            parameter, "be a list", given(x), f"Use {{{parameter}}}.", **{parameter: example}
-        )
+        raise ParameterTypeError(parameter, "be a list", given(x), **{parameter: example})
     values = tuple(v.item() if isinstance(v, np.generic) else v for v in x)
     if not values:
-        raise ParameterError(
-            parameter, "hold at least one", "", f"Use {{{parameter}}}.", **{parameter: example}
-        )
+        raise ParameterError(parameter, "hold at least one", **{parameter: example})
     if not _distinct(values):
         alone = all(_distinct([value]) for value in values)
         times = Counter(map(read_text, values)) if alone else {}
         twice = [value for value in values if alone and times[read_text(value)] > 1]
-        raise ParameterError(
-            parameter,
-            "hold distinct strings, numbers or dates",
-            f"{given(twice[0])} twice" if twice else "a missing or other value",
-            f"Use {{{parameter}}}.",
-            **{parameter: example},
-        )
+        got = f"{given(twice[0])} twice" if twice else "a missing or other value"
+        must = "hold distinct strings, numbers or dates"
+        raise ParameterError(parameter, must, got, **{parameter: example})
     return values
 
 
@@ -358,12 +272,9 @@ def listed_or_unknown(x: object, parameter: str, example: list[Any]) -> Any:
     """Return a non-empty list, or the word for what cannot be listed."""
     if isinstance(x, str) and x != UNKNOWN and close_matches(x, [UNKNOWN], 1, 0.7):
         raise ParameterError(
-            parameter,
-            f"be {UNKNOWN!r} or a list of several",
-            repr(x),
-            f"Use {{{parameter}}} to find them, or list more than one.",
-            **{parameter: UNKNOWN},
-        )
+            parameter, f"be {UNKNOWN!r} or a list of several", repr(x),
+            f"Use {{{parameter}}} to find them, or list more than one.", **{parameter: UNKNOWN},
+        )  # fmt: skip
     return UNKNOWN if isinstance(x, str) and x == UNKNOWN else listed(x, parameter, example)
 
 
@@ -372,11 +283,7 @@ def label(x: object, parameter: str, example: str) -> Any:
     plain = x.item() if isinstance(x, np.generic) else x
     if plain is not None and not _distinct([plain]):
         raise ParameterTypeError(
-            parameter,
-            "be a string, a number or a date",
-            given(x),
-            f"Use {{{parameter}}}.",
-            **{parameter: example},
+            parameter, "be a string, a number or a date", given(x), **{parameter: example}
         )
     return plain
 
@@ -397,9 +304,7 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     if x is None:
         raise ParameterError("bounds", "be two public numbers", "", _WHICH, bounds=(0, 120))
     if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
-        raise ParameterTypeError(
-            "bounds", "be two numbers", _several(x), "Use {bounds}.", bounds=(0, 120)
-        )
+        raise ParameterTypeError("bounds", "be two numbers", _several(x), bounds=(0, 120))
     if (typed := dates(x, "bounds")) is not None:
         return typed[0], typed[1]
     texts = any(isinstance(b, str) for b in x)
@@ -407,20 +312,13 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     lower, upper = (_bound(b, must) for b in x)
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
-            "bounds",
-            "be within 1e290 of 0, and more than 1e-290 apart",
-            "",
-            "Use {bounds}.",
-            bounds=(0, 120),
+            "bounds", "be within 1e290 of 0, and more than 1e-290 apart", bounds=(0, 120)
         )
     if lower >= upper:
         raise ParameterError(
-            "bounds",
-            "lower must be below upper",
-            f"({lower}, {upper})",
-            "Use the lower bound first, such as {bounds}.",
-            bounds=(0, 120),
-        )
+            "bounds", "lower must be below upper", f"({lower}, {upper})",
+            "Use the lower bound first, such as {bounds}.", bounds=(0, 120),
+        )  # fmt: skip
     return lower, upper
 
 
@@ -478,11 +376,6 @@ def binary(x: float) -> Fraction | None:
     """Return a float exactly if it is a power of two times an integer of few bits.
 
     ``2**-40`` prints as 9.094947017729282e-13, which divides no range: it means :math:`2^{-40}`.
-
-    Examples
-    --------
-    >>> binary(2**-40), binary(0.1)
-    (Fraction(1, 1099511627776), None)
     """
     exact = Fraction(x)
     return exact if exact.numerator.bit_length() <= 16 else None
@@ -492,9 +385,8 @@ def unused(x: object, parameter: str, why: str) -> None:
     """Refuse a parameter that would have no effect."""
     if x:
         raise ParameterError(
-            parameter, f"be omitted {why}", given(x), f"Omit {{{parameter}}}.",
-            **{parameter: LEFT_OUT},
-        )  # fmt: skip
+            parameter, f"be omitted {why}", given(x),
+            **{parameter: LEFT_OUT})  # fmt: skip
 
 
 # ---- Unknown parameters, found privately for part of epsilon -------------------------------------
@@ -519,7 +411,10 @@ def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) ->
     >>> bounds_or_find((0, 120)), bounds_or_find("find"), bounds_or_find((None, 5))
     ((Fraction(0, 1), Fraction(120, 1)), 'find', (None, Fraction(5, 1)))
     """
-    if _asks(x):
+    parts = x if isinstance(x, (list, tuple)) else ()
+    open_end = len(parts) == 2 and any(part is None for part in parts)
+    within = len(parts) == 3 and isinstance(parts[2], str) and parts[2] == FIND
+    if (isinstance(x, str) and x == FIND) or open_end or within:
         return cast("Bounds", _found(x))
     word = x[0] if isinstance(x, (list, tuple)) and len(x) == 1 else x
     if isinstance(word, str) and not any(map(str.isdigit, word)):
@@ -547,58 +442,29 @@ def ends(x: object) -> Ends:
     return (None, None) if x == FIND else cast("Ends", cast("tuple[Any, ...]", x)[:2])
 
 
-def _asks(x: object) -> bool:
-    if isinstance(x, str):
-        return x == FIND
-    if not isinstance(x, (list, tuple)):
-        return False
-    pair = len(x) == 2 and any(part is None for part in x)
-    return pair or (len(x) == 3 and isinstance(x[2], str) and x[2] == FIND)
-
-
 def _found(x: Any) -> Any:
     if x == FIND or all(part is None for part in x[:2]):
         return FIND
-    low, high = (None if part is None else _end(part) for part in x[:2])
-    if low is None or high is None:
-        return low, high
-    return *bounds((low, high)), FIND
-
-
-def _end(x: object) -> Fraction:
-    """Return a public end of the range in which bounds are searched."""
-    end = part(x, "bounds", "be finite numbers, or None where nobody knows", (0, None))
-    if abs(end) > FURTHEST:
-        raise ParameterError(
-            "bounds",
-            "be within 2**63 of 0 to be found",
-            given(x),
-            "Use {bounds}.",
-            bounds=(0, None),
-        )
-    return end
+    ends: list[Fraction | None] = []
+    for typed in x[:2]:
+        wanted, end = "be finite numbers, or None where nobody knows", None
+        if typed is not None and abs(end := part(typed, "bounds", wanted, (0, None))) > FURTHEST:
+            must = "be within 2**63 of 0 to be found"
+            raise ParameterError("bounds", must, given(typed), bounds=(0, None))
+        ends.append(end)
+    return tuple(ends) if None in ends else (*bounds(cast("Any", ends)), FIND)
 
 
 def check_step(x: Fraction | timedelta | None, typed: object) -> None:
     """Refuse a step from which no search for these bounds can start."""
     low, high = ends(typed)
     if isinstance(x, timedelta):
-        raise ParameterError(
-            "step",
-            "be a number if bounds are found, as the bounds of dates cannot be found",
-            "a duration",
-            "Omit {step}.",
-            step=LEFT_OUT,
-        )
+        must = "be a number if bounds are found, as the bounds of dates cannot be found"
+        raise ParameterError("step", must, "a duration", step=LEFT_OUT)
     most = COARSEST if low is None or high is None else min(COARSEST, high - low)
     if x is not None and not FINEST <= x <= most:
-        raise ParameterError(
-            "step",
-            "be from 2**-100 to 2**40 if bounds are found, and within their range",
-            f"{float(x):g}",
-            "Omit {step}.",
-            step=LEFT_OUT,
-        )
+        must = "be from 2**-100 to 2**40 if bounds are found, and within their range"
+        raise ParameterError("step", must, f"{float(x):g}", step=LEFT_OUT)
 
 
 # ---- Columns and keys of groups ------------------------------------------------------------------
@@ -620,26 +486,17 @@ KEYS_EXAMPLE = ["a", "b"]
 
 
 def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
-    """Return the column of groups, or several columns.
-
-    Examples
-    --------
-    >>> by("sex"), by(["sex"]), by(["sex", "education"])
-    ('sex', 'sex', ('sex', 'education'))
-    """
+    """Return the column of groups, or several columns."""
     if x is None or isinstance(x, str) or not isinstance(x, (list, tuple)):
         return name(x, "by", "region")
     columns = tuple(str(name(part, "by", "region") or "") for part in x)
     if not all(columns) or len(set(columns)) < len(columns):
         raise ParameterError(
-            "by",
-            "be distinct column names",
-            "" if not columns else "a duplicate or another value",
-            "Use {by}.",
+            "by", "be distinct column names", "" if not columns else "a duplicate or another value",
             by=["sex", "region"],
-        )
+        )  # fmt: skip
     if not columns:
-        raise ParameterError("by", "name a column", "", "Use {by}.", by="region")
+        raise ParameterError("by", "name a column", by="region")
     return columns[0] if len(columns) == 1 else columns
 
 
@@ -668,13 +525,7 @@ def population(x: bool) -> bool:  # noqa: FBT001
 
 
 def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
-    """Return the keys as the columns need them: values of one, tuples of several.
-
-    Examples
-    --------
-    >>> matched(("sex", "age"), {"sex": ("f", "m"), "age": (30,)})
-    (('f', 30), ('m', 30))
-    """
+    """Return the keys as the columns need them: values of one, tuples of several."""
     names = columns(by)
     if isinstance(keys, str):
         return keys
@@ -685,50 +536,31 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
         if not pairs:
             return tuple(keys)
         raise ParameterError(
-            "keys",
-            "hold single values for a single column",
-            "tuples",
-            "Use {keys}.",
-            keys=KEYS_EXAMPLE,
+            "keys", "hold single values for a single column", "tuples", keys=KEYS_EXAMPLE
         )
+    every, hint = dict.fromkeys(names, KEYS_EXAMPLE), "Use {keys} for all combinations."
     if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
-        raise ParameterError(
-            "keys",
-            f"hold a value for each of the {len(names)} columns",
-            "",
-            "Use {keys} for all combinations.",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+        must = f"hold a value for each of the {len(names)} columns"
+        raise ParameterError("keys", must, "", hint, keys=every)
     texts = [tuple(map(read_text, key)) for key in keys]
     if len(set(texts)) < len(texts) or any(None in text for text in texts):
-        raise ParameterError(
-            "keys",
-            "hold distinct combinations of strings, numbers or dates",
-            "",
-            "Use {keys} for all combinations.",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+        must = "hold distinct combinations of strings, numbers or dates"
+        raise ParameterError("keys", must, "", hint, keys=every)
     return tuple(keys)
 
 
 def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all combinations of the values of each column."""
     if set(values) != set(names):
-        raise ParameterError(
-            "keys",
-            f"hold values of {', '.join(map(repr, names))} and of no other column",
-            f"values of {', '.join(map(repr, values)) or 'no column'}",
-            "Use {keys}.",
-            keys=dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE,
-        )
+        must = f"hold values of {', '.join(map(repr, names))} and of no other column"
+        got = f"values of {', '.join(map(repr, values)) or 'no column'}"
+        example = dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE
+        raise ParameterError("keys", must, got, keys=example)
     if np.prod([float(len(values[column])) for column in names]) > MOST:
         raise ParameterError(
-            "keys",
-            f"be at most {MOST} combinations",
-            "",
-            "List the possible ones, or use {keys}.",
+            "keys", f"be at most {MOST} combinations", "", "List the possible ones, or use {keys}.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE),
-        )
+        )  # fmt: skip
     every = tuple(product(*(values[column] for column in names)))
     return tuple(key[0] for key in every) if len(names) == 1 else every
 
@@ -737,24 +569,15 @@ def require_apart(keys: tuple[Any, ...] | str | None) -> None:
     """Refuse a listed key with the same text as the key of all other rows."""
     if isinstance(keys, str) or keys is None:
         return
-    if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
-        raise ParameterError(
-            "other",
-            f"be omitted if a key is named {OTHER!r}",
-            "",
-            "Omit {other}.",
-            other=LEFT_OUT,
-        )
-
-
-def _parts(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
+    parts = (part for key in keys for part in (key if isinstance(key, tuple) else (key,)))
+    if any(read_text(part) == OTHER for part in parts):
+        raise ParameterError("other", f"be omitted if a key is named {OTHER!r}", other=LEFT_OUT)
 
 
 def _plain(part: Any) -> Any:
     value = part.item() if isinstance(part, np.generic) else part
     if isinstance(value, (list, tuple, dict, set)):
         raise ParameterTypeError(
-            "keys", "hold strings, numbers or dates", given(part), "Use {keys}.", keys=KEYS_EXAMPLE
+            "keys", "hold strings, numbers or dates", given(part), keys=KEYS_EXAMPLE
         )
     return value

@@ -20,45 +20,27 @@ DATA, WHAT, GROUPS, PRIVACY = "Data", "Statistic", "Groups", "Privacy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """How a parameter is spelled and parsed.
-
-    Parameters
-    ----------
-    metavar
-        The placeholder in a command's help.
-    schema
-        Its JSON Schema.
-    parse
-        Converts text to a value; invalid text is left for the converter to refuse.
-    words
-        The number of words on a command line; 0 if it has options of its own.
-    shape
-        The type on a command line: a text, or a list of texts.
-    nullable
-        Whether None is a value to type, which differs from leaving the parameter out.
-    """
+    """How a parameter is spelled and parsed."""
 
     metavar: str
+    """The placeholder in a command's help."""
     schema: Mapping[str, Any]
+    """Its JSON Schema."""
     parse: Callable[[Any], Any]
+    """Converts text to a value; invalid text is left for the converter to refuse."""
     words: int = 1
+    """The number of words on a command line; 0 if it has options of its own."""
     shape: Any = str
+    """The type on a command line: a text, or a list of texts."""
     nullable: bool = False
+    """Whether None is a value to type, which differs from leaving the parameter out."""
 
 
 def param(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
     """Return the metadata of a field besides its name, type, converter and default.
 
-    Parameters
-    ----------
-    kind
-        How it is spelled and parsed.
-    text
-        One sentence of help.
-    group
-        The group in which it is listed.
-    unit
-        The unit of its number, where that is not obvious: records, ranks, values.
+    ``text`` is one sentence of help. The unit of a number is given where it is not obvious:
+    records, ranks, values.
     """
     return {"kind": kind, "help": text, "group": group, "unit": unit}
 
@@ -173,13 +155,7 @@ CLOCK = re.compile("[0-9]:[0-9]{2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|d
 
 
 def apart(text: str) -> list[str]:
-    """Return the numbers or dates of a text, between commas or blanks.
-
-    Examples
-    --------
-    >>> apart("0 120"), apart("2020-01-01 00:00, 2020-02-01 00:00")
-    (['0', '120'], ['2020-01-01 00:00', '2020-02-01 00:00'])
-    """
+    """Return the numbers or dates of a text, between commas or blanks."""
     if not CLOCK.search(text):
         return text.replace(",", " ").split()
     return [part.strip() for part in text.split(",") if part.strip()]
@@ -187,11 +163,6 @@ def apart(text: str) -> list[str]:
 
 def _each(x: object) -> Any:
     return tuple(map(spelled, x)) if isinstance(x, (list, tuple)) else x
-
-
-def _flagged(x: object) -> Any:
-    """Return true or false for the words that mean it."""
-    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
 
 
 def _declared(x: object) -> Any:
@@ -203,15 +174,11 @@ def _declared(x: object) -> Any:
 
 
 def _categories(x: object) -> Any:
-    # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
-    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
-
-
-def _group_keys(x: object) -> Any:
-    """Return the keys between commas, for each column; ``unknown`` stays a word."""
+    """Return names between commas, for each column; ``unknown`` stays a word."""
     if isinstance(x, dict):
         return {column: _listed(values) for column, values in x.items()}
-    return _categories(x)
+    # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
+    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
 
 
 _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
@@ -224,97 +191,76 @@ _LASTING = rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"
 _DURATION = {"type": "string", "pattern": _LASTING}
 _POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
 _OR_NONE: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], {"type": "null"}]}
+_STRING = {"type": "string"}
 _LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
 _LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
 
 NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
 PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
 PROBABILITY_OR_NONE = Kind(
-    metavar="PROBABILITY",
-    schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
-    parse=lambda x: None if _is_none(x) else spelled(x),
-    nullable=True,
-)
+    metavar="PROBABILITY", schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
+    parse=lambda x: None if _is_none(x) else spelled(x), nullable=True,
+)  # fmt: skip
 DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 STATEMENT = Kind(metavar="STATEMENT", schema=TEXT.schema, parse=lambda x: x)
 """A text that may be given by position, in Python and on the command line."""
+_LAST = {"type": "string", "pattern": r"^\s*last\s+by\s+\S"}
 PER_PERSON = Kind(
-    metavar="NAME",
-    schema={
-        "anyOf": [
-            {"enum": ["sum", "mean", "min", "max", "count"]},
-            {"type": "string", "pattern": r"^\s*last\s+by\s+\S"},
-        ]
-    },
-    parse=lambda x: x,
-)
+    metavar="NAME", parse=lambda x: x,
+    schema={"anyOf": [{"enum": ["sum", "mean", "min", "max", "count"]}, _LAST]},
+)  # fmt: skip
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
-FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
+FLAG = Kind(
+    metavar="", schema={"type": "boolean"},
+    parse=lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
+)  # fmt: skip
+
+
+def _two(items: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "array", "items": items, "minItems": 2, "maxItems": 2}
+
+
+_FIND = {"const": "find"}
+_WITHIN = {"type": "array", "prefixItems": [_OR_NONE, _OR_NONE, _FIND]}
 BOUNDS = Kind(
-    metavar="LOWER UPPER",
-    schema={
-        "anyOf": [
-            {"const": "find"},
-            {"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
-            {"type": "array", "items": _OR_NONE, "minItems": 2, "maxItems": 2},
-            {
-                "type": "array",
-                "prefixItems": [_OR_NONE, _OR_NONE, {"const": "find"}],
-                "minItems": 3,
-                "maxItems": 3,
-            },
-        ]
-    },
-    parse=_pair,
-    words=2,
-)
+    metavar="LOWER UPPER", parse=_pair, words=2,
+    schema={"anyOf": [
+        _FIND, _two(_POINT), _two(_OR_NONE),
+        {**_WITHIN, "minItems": 3, "maxItems": 3},
+    ]},
+)  # fmt: skip
 FROM_0 = Kind(
-    metavar="0 UPPER",
-    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
-    parse=_pair,
-    words=2,
-)
+    metavar="0 UPPER", schema=_two(_NUMBER),
+    parse=_pair, words=2,
+)  # fmt: skip
 NAMED_ORDERS = {
     "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
     "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
 }
 """Orders of quantiles that have a name."""
+_SEVERAL = {"type": "array", "items": _NUMBER, "minItems": 1}
 ORDERS = Kind(
-    metavar="Q,Q,...",
-    schema={
-        "anyOf": [
-            *_NUMBER["anyOf"],
-            {"type": "array", "items": _NUMBER, "minItems": 1},
-            {"enum": list(NAMED_ORDERS)},
-        ]
-    },
-    parse=_orders,
-)
+    metavar="Q,Q,...", parse=_orders,
+    schema={"anyOf": [*_NUMBER["anyOf"], _SEVERAL, {"enum": list(NAMED_ORDERS)}]},
+)  # fmt: skip
 BINS = Kind(
     metavar="COUNT",
     schema={"anyOf": [COUNT.schema, {"type": "array", "items": _POINT, "minItems": 2}]},
     parse=_numbers,
 )
+_TEXTS = ("encoding", "separator", "decimal", "thousands", "date_format")
+_READING = {
+    **dict.fromkeys(_TEXTS, _STRING),
+    **{x: {"type": "array", "items": _STRING} for x in ("header", "symbols")},
+    "quotes": {"type": "boolean"},
+}
 READING = Kind(
-    metavar="OPTIONS",
-    schema={
-        "type": "object",
-        "properties": {
-            **{
-                x: {"type": "string"}
-                for x in ("encoding", "separator", "decimal", "thousands", "date_format")
-            },
-            **{x: {"type": "array", "items": {"type": "string"}} for x in ("header", "symbols")},
-            "quotes": {"type": "boolean"},
-        },
-        "additionalProperties": False,
-    },
-    parse=lambda x: x,
-    words=0,
-)
+    metavar="OPTIONS", parse=lambda x: x, words=0,
+    schema={"type": "object", "properties": _READING, "additionalProperties": False},
+)  # fmt: skip
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
 CONDITION = replace(TEXT, metavar="CONDITION")
 LOOKUP = Kind(
@@ -322,38 +268,26 @@ LOOKUP = Kind(
     schema={"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
     parse=lambda x: _tables(x) if isinstance(x, str) else x,
 )
+_KIND = {"enum": ["number", "whole", "category", "date"]}
 KINDS = Kind(
-    metavar="A:KIND,...",
-    schema={
-        "type": "object",
-        "additionalProperties": {"enum": ["number", "whole", "category", "date"]},
-    },
-    parse=_declared,
+    metavar="A:KIND,...", schema={"type": "object", "additionalProperties": _KIND}, parse=_declared
 )
 CATEGORIES = Kind(
     metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
 )
 _NAMES = {"type": "array", "items": TEXT.schema, "minItems": 1, "uniqueItems": True}
 BY = Kind(
-    metavar="NAME,...",
-    schema={"anyOf": [TEXT.schema, _NAMES]},
-    parse=lambda x: x,
-    shape=list[str],
+    metavar="NAME,...", schema={"anyOf": [TEXT.schema, _NAMES]}, parse=lambda x: x, shape=list[str]
 )
 NAMES = Kind(metavar="NAME,...", schema=BY.schema, parse=_named, shape=list[str])
 GROUP_KEYS = Kind(
-    metavar="A,B,...",
-    schema={
-        "anyOf": [
-            _LABELS,
-            {"type": "array", "items": _LABELS, "minItems": 1},
-            {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
-            {"const": "unknown"},
-        ]
-    },
-    parse=_group_keys,
-    shape=list[str],
-)
+    metavar="A,B,...", parse=_categories, shape=list[str],
+    schema={"anyOf": [
+        _LABELS, {"type": "array", "items": _LABELS, "minItems": 1},
+        {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
+        {"const": "unknown"},
+    ]},
+)  # fmt: skip
 
 
 def one_of(*names: str) -> Kind:

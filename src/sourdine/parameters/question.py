@@ -132,14 +132,12 @@ class Question(Estimator):
     def schema(cls) -> dict[str, Any]:
         own = {p.name: p.schema() for p in parameters(cls)}
         return {
-            "title": cls.kind,
-            "description": cls.text,
-            "type": "object",
+            "title": cls.kind, "description": cls.text, "type": "object",
             "properties": {"statistic": {"const": cls.kind}, **own},
             "required": ["statistic", *cls.required],
             "oneOf": [{"required": ["epsilon"]}, {"required": ["error"]}],
             "additionalProperties": False,
-        }
+        }  # fmt: skip
 
 
 SYNONYMS = {
@@ -282,26 +280,17 @@ def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
 
 def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     _require_known(cls, said)
+    missing = f"{cls.kind}() missing a required argument: "
     if "epsilon" not in said and "error" not in {p.name for p in parameters(cls)}:
-        must = f"{cls.kind}() missing a required argument: 'epsilon'."
-        raise ParameterTypeError("epsilon", must, "", "Use {epsilon}.", epsilon=1)
+        raise ParameterTypeError("epsilon", f"{missing}'epsilon'.", epsilon=1)
     if "epsilon" not in said and "error" not in said:
-        raise ParameterTypeError(
-            "epsilon",
-            f"{cls.kind}() missing a required argument: 'epsilon' or 'error'.",
-            "",
-            "Use {epsilon}, or {error} with the largest acceptable error.",
-            epsilon=1,
-        )
+        hint = "Use {epsilon}, or {error} with the largest acceptable error."
+        raise ParameterTypeError("epsilon", f"{missing}'epsilon' or 'error'.", "", hint, epsilon=1)
     if "epsilon" in said and "error" in said:
         raise ParameterError(
-            "epsilon",
-            "not be combined with {error}",
-            "",
-            "Use {epsilon} and omit {error}.",
-            error=LEFT_OUT,
-            epsilon=spelled(said["epsilon"]),
-        )
+            "epsilon", "not be combined with {error}", "", "Use {epsilon} and omit {error}.",
+            error=LEFT_OUT, epsilon=spelled(said["epsilon"]),
+        )  # fmt: skip
     return _read(cls, said)
 
 
@@ -309,12 +298,12 @@ def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
     known = {p.name: p for p in parameters(cls)}
     values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
     values = in_iso(values, said.get("read"))
-    missing = [name for name in cls.required if name not in values]
-    values.update(dict.fromkeys(missing))
+    lacking = [name for name in cls.required if name not in values]
+    values.update(dict.fromkeys(lacking))
     try:
         return cls(**values)
     except (ParameterError, ParameterTypeError) as error:
-        if error.name not in missing:
+        if error.name not in lacking:
             raise
         must = f"{cls.kind}() missing a required argument: {error.name!r}."
         raise ParameterTypeError(error.name, must, "", error.hint, **error.tries) from None
@@ -334,13 +323,8 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
                 "Only count, sum, mean, variance, std, proportion, histogram, median, quantile, "
                 "quantiles and cdf take weights."
             )
-        raise ParameterTypeError(
-            name,
-            f"{cls.kind}() got an unexpected keyword argument {name!r}.",
-            "",
-            meant,
-            **{name: LEFT_OUT},
-        )
+        must = f"{cls.kind}() got an unexpected keyword argument {name!r}."
+        raise ParameterTypeError(name, must, "", meant, **{name: LEFT_OUT})
 
 
 def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
@@ -496,7 +480,11 @@ def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Cal
     """Give a function the name, the documentation and the signature of a statistic."""
     call.__name__ = call.__qualname__ = cls.kind
     call.__module__ = cls.__module__
-    call.__doc__ = _doc(cls)
+    body = "\n".join(f"{p.name}\n    {p.help}" for p in parameters(cls))
+    call.__doc__ = (
+        f"{cls.text}\n\nParameters\n----------\n{body}\n\n"
+        f"See `{cls.__module__}.{cls.__name__}` for how it is drawn.\n"
+    )
     lead = inspect.Parameter(first, inspect.Parameter.POSITIONAL_ONLY)
     vars(call)["__signature__"] = inspect.Signature([lead, *_signature(cls)])
     return call
@@ -512,9 +500,3 @@ def _signature(cls: type[Question]) -> tuple[inspect.Parameter, ...]:
     ]
     rest = [own[name] for name in cls.unlisted]
     return tuple(sorted([*shown, *rest], key=lambda p: p.kind))
-
-
-def _doc(cls: type[Question]) -> str:
-    listed = [f"{p.name}\n    {p.help}" for p in parameters(cls)]
-    body = "\n".join(("Parameters", "----------", *listed))
-    return f"{cls.text}\n\n{body}\n\nSee `{cls.__module__}.{cls.__name__}` for how it is drawn.\n"

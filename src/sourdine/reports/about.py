@@ -50,14 +50,6 @@ class Field:
     tier: int | None = None
     among: tuple[Any, ...] = ()
 
-    def fault(self, value: object) -> str | None:
-        """Return what must hold and does not; None if all is well."""
-        if not KINDS[self.kind](value):
-            return f"be {WORDS[self.kind]}"
-        if self.among and value not in self.among:
-            return f"be one of {', '.join(map(str, self.among))}"
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -67,16 +59,6 @@ class Group:
     required: tuple[str, ...] = ()
 
 
-def _is_day(value: object) -> bool:
-    if not isinstance(value, str) or not DAY.fullmatch(value):
-        return False
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -84,27 +66,23 @@ def _is_number(value: object) -> bool:
 KINDS: dict[str, Callable[[object], bool]] = {
     "text": lambda x: isinstance(x, str),
     "texts": lambda x: isinstance(x, list) and bool(x) and all(isinstance(t, str) for t in x),
-    "day": _is_day,
+    "day": lambda x: isinstance(x, str) and bool(DAY.fullmatch(x)) and _day(x) is not None,
     "whole number": lambda x: isinstance(x, int) and not isinstance(x, bool),
-    "number": _is_number,
-    "number or text": lambda x: isinstance(x, str) or _is_number(x),
+    "number": _is_number, "number or text": lambda x: isinstance(x, str) or _is_number(x),
     "anything": lambda _: True,
-}
+}  # fmt: skip
 WORDS = {
-    "text": "a text",
-    "texts": "a list of texts, at least one",
-    "day": "a text of year-month-day, such as '2026-01-31'",
-    "whole number": "a whole number",
-    "number": "a number",
-    "number or text": "a number or a text",
-}
+    "text": "a text", "texts": "a list of texts, at least one",
+    "day": "a text of year-month-day, such as '2026-01-31'", "whole number": "a whole number",
+    "number": "a number", "number or text": "a number or a text",
+}  # fmt: skip
 
 
 def _second(*among: str) -> Field:
     return Field(tier=2, among=among)
 
 
-FIRST, THIRD = Field(tier=1), Field(tier=3)
+FIRST, THIRD, ANY = Field(tier=1), Field(tier=3), Field()
 STATUSES = (
     "Converted", "Draft", "Pending", "Changes Required", "Approved",
     "Approved (Update Requested)", "Approved (Pending)",
@@ -114,86 +92,49 @@ PRODUCTS = (
     "SQL queries",
 )  # fmt: skip
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
-
-BASIC = Group(
-    {
-        "name": FIRST,
-        "data_curators": Field("texts", 1),
-        "intended_use": FIRST,
-        "data_product_type": Field(tier=1, among=PRODUCTS),
-        "data_product_region": FIRST,
-        "description": FIRST,
-        "publication_date": Field("day", 1),
+VARIANTS = ("Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom")
+DEPLOYMENT = Group({
+    "basic": Group({
+        "name": FIRST, "data_curators": Field("texts", 1), "intended_use": FIRST,
+        "data_product_type": Field(tier=1, among=PRODUCTS), "data_product_region": FIRST,
+        "description": FIRST, "publication_date": Field("day", 1),
         "data_product_sector": Field(tier=1, among=SECTORS),
-    },
-    (
+    }, (
         "name", "data_curators", "description", "intended_use", "data_product_type",
         "data_product_region", "publication_date",
-    ),
-)  # fmt: skip
-VARIANT = Group(
-    {
-        "variant_name": _second(
-            "Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"
-        ),
-        "data_domain": THIRD,
-        "unprotected_quantities": THIRD,
-    }
-)
-LOSS = Group(
-    {
-        "privacy_unit": _second(),
-        "privacy_unit_details": THIRD,
-        "privacy_parameters": Group(
-            {"epsilon": Field("number"), "delta": Field("number or text"), "rho": Field("number")}
-        ),
+    )),
+    "dp_variant": Group({
+        "variant_name": _second(*VARIANTS), "data_domain": THIRD, "unprotected_quantities": THIRD,
+    }),
+    "privacy_loss": Group({
+        "privacy_unit": _second(), "privacy_unit_details": THIRD,
+        "privacy_parameters": Group({
+            "epsilon": Field("number"), "delta": Field("number or text"), "rho": Field("number"),
+        }),
         "privacy_parameters_details": Field("anything", 3),
-    }
-)
-MODEL = Group(
-    {
+    }),
+    "deployment_model": Group({
         "model_name": _second("Local", "Central", "Shuffle", "Federated", "Varies"),
-        "model_name_details": Field(),
-        "actors": THIRD,
-        "release_type": _second("One release", "Many releases"),
-        "release_type_details": Field(),
+        "model_name_details": ANY, "actors": THIRD,
+        "release_type": _second("One release", "Many releases"), "release_type_details": ANY,
         "data_source_type": _second("Static", "Dynamic"),
         "data_source_type_details": Field("anything"),
-        "access_type": _second("Interactive", "Non-interactive"),
-        "access_type_details": Field(),
-    }
-)
-ADMINISTRATIVE = Group(
-    {"sources": FIRST, "notes": Field(), "registry_authors": Field("texts")},
-    ("registry_authors",),
-)
-DEPLOYMENT = Group(
-    {
-        "basic": BASIC,
-        "dp_variant": VARIANT,
-        "privacy_loss": LOSS,
-        "deployment_model": MODEL,
-        "accounting": Group({"post_processing": THIRD, "composition": THIRD}),
-        "implementation": Group(
-            {
-                "preprocessing_and_hyperparameter_tuning": THIRD,
-                "mechanisms": THIRD,
-                "justification": THIRD,
-            }
-        ),
-        "administrative": ADMINISTRATIVE,
-    },
-    ("basic",),
-)
-RECORD = Group(
-    {
-        "url_slug": Field(),
-        "status": Field(among=STATUSES),
-        "tier": Field("whole number", among=TIERS),
-        "deployment": DEPLOYMENT,
-    },
-    ("url_slug", "status", "tier", "deployment"),
-)
+        "access_type": _second("Interactive", "Non-interactive"), "access_type_details": ANY,
+    }),
+    "accounting": Group({"post_processing": THIRD, "composition": THIRD}),
+    "implementation": Group({
+        "preprocessing_and_hyperparameter_tuning": THIRD, "mechanisms": THIRD,
+        "justification": THIRD,
+    }),
+    "administrative": Group(
+        {"sources": FIRST, "notes": ANY, "registry_authors": Field("texts")},
+        ("registry_authors",),
+    ),
+}, ("basic",))  # fmt: skip
+RECORD = Group({
+    "url_slug": ANY, "status": Field(among=STATUSES), "tier": Field("whole number", among=TIERS),
+    "deployment": DEPLOYMENT,
+}, ("url_slug", "status", "tier", "deployment"))  # fmt: skip
 
 
 def check(record: object) -> list[str]:
@@ -209,8 +150,10 @@ def check(record: object) -> list[str]:
 
 def _faults(value: object, kind: Field | Group, where: str) -> Iterator[str]:
     if isinstance(kind, Field):
-        if (must := kind.fault(value)) is not None:
-            yield f"{where} must {must}, got {_got(value)}."
+        if not KINDS[kind.kind](value):
+            yield f"{where} must be {WORDS[kind.kind]}, got {_got(value)}."
+        elif kind.among and value not in kind.among:
+            yield f"{where} must be one of {', '.join(map(str, kind.among))}, got {_got(value)}."
         return
     if not isinstance(value, Mapping):
         yield f"{where or 'the entry'} must be names with values, got {_got(value)}."
@@ -257,10 +200,7 @@ def check_text(text: str) -> list[str]:
         import yaml
     except ImportError as error:
         raise MissingExtraError(
-            "registry",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[registry]'.",
+            "registry", "be installed", "", "In the checkout, run pip install '.[registry]'."
         ) from error
     try:
         events = list(yaml.parse(text, yaml.SafeLoader))
@@ -357,12 +297,9 @@ class About:
             return about or cls()
         if not isinstance(about, (Mapping, str, bytes, os.PathLike)):
             raise ParameterTypeError(
-                "about",
-                "be a dict of names and strings, or the path of a TOML file",
-                given(about),
-                "Use {about}.",
+                "about", "be a dict of names and strings, or the path of a TOML file", given(about),
                 about={"purpose": "Planning"},
-            )
+            )  # fmt: skip
         facts = about if isinstance(about, Mapping) else _file(about)
         known = {field.name for field in fields(cls)}
         return cls(**{_known(name, known): _read(name, value) for name, value in facts.items()})
@@ -376,11 +313,9 @@ class About:
 
 LISTS = ("curators", "authors")
 CHOICES = {
-    "data_source": ("Static", "Dynamic"),
-    "release_type": ("One release", "Many releases"),
-    "access_type": ("Interactive", "Non-interactive"),
-    "sector": SECTORS,
-}
+    "data_source": ("Static", "Dynamic"), "release_type": ("One release", "Many releases"),
+    "access_type": ("Interactive", "Non-interactive"), "sector": SECTORS,
+}  # fmt: skip
 
 
 def _known(name: str, known: set[str]) -> str:
@@ -428,8 +363,6 @@ def _file(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         reason = "not TOML"
     raise ParameterError(
-        "about",
-        "be a TOML file of names and strings",
-        f"{os.fsdecode(path)} ({reason})",
+        "about", "be a TOML file of names and strings", f"{os.fsdecode(path)} ({reason})",
         "Write lines such as purpose = 'Planning'.",
-    )
+    )  # fmt: skip

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sourdine.reports.report import FiledReport
-    from sourdine.session.charges import Total
 
 
 MARKS = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
@@ -43,70 +42,52 @@ def entry(report: FiledReport) -> dict[str, Any]:
     >>> filled["tier"], filled["deployment"]["privacy_loss"]["privacy_parameters"]
     (1, {'epsilon': 1.0})
     """
-    about = report.about
+    about, charges, total = report.about, report.charges, report.terms.total
+    first = charges[0].when if charges else report.when
+    variant, parameters = "Zero-concentrated DP", {}
+    if isinstance(total, Guarantee):
+        variant = "Pure DP" if total.is_pure else "Approximate DP"
+        parameters = {"epsilon": _float_above(total.exact_epsilon())}
+        parameters |= {"delta": _float_above(total.delta)} if total.delta else {}
+    else:
+        parameters = {"rho": _float_above(total.rho)}
     record: dict[str, Any] = {
-        "url_slug": _slug(report),
-        "status": "Draft",
-        "tier": 1,
+        "url_slug": _slug(report), "status": "Draft", "tier": 1,
         "deployment": {
-            "basic": _basic(report),
+            "basic": {
+                "name": about.title or _plain(report.title),
+                "data_curators": list(about.curators) or [UNSAID],
+                "intended_use": about.purpose or UNSAID, "data_product_type": "Summary statistics",
+                "data_product_region": about.region or UNSAID,
+                "description": about.description or UNSAID,
+                "publication_date": about.published or first[:10],
+                "data_product_sector": about.sector,
+            },
             "dp_variant": {
-                "variant_name": _variant(report.terms.total),
-                "data_domain": about.data,
+                "variant_name": variant, "data_domain": about.data,
                 "unprotected_quantities": about.unprotected,
             },
-            "privacy_loss": _loss(report),
+            "privacy_loss": _loss(report, parameters),
             "deployment_model": _model(report),
             "accounting": {
-                "post_processing": about.post_processing,
-                "composition": report.composition,
+                "post_processing": about.post_processing, "composition": report.composition,
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": about.preprocessing,
-                "mechanisms": _mechanisms(report),
-                "justification": about.justification,
+                "mechanisms": _mechanisms(report), "justification": about.justification,
             },
             "administrative": {
-                "sources": about.sources,
-                "notes": about.notes,
+                "sources": about.sources, "notes": about.notes,
                 "registry_authors": list(about.authors or about.curators) or [UNSAID],
             },
         },
-    }
+    }  # fmt: skip
     whole: dict[str, Any] = _filled(record)
     whole["tier"] = max([1, *(tier for tier in TIERS if not lacking(whole, tier))])
     return whole
 
 
-def _variant(total: Total) -> str:
-    if not isinstance(total, Guarantee):
-        return "Zero-concentrated DP"
-    return "Pure DP" if total.is_pure else "Approximate DP"
-
-
-def _parameters_of(total: Total) -> dict[str, float]:
-    if not isinstance(total, Guarantee):
-        return {"rho": _float_above(total.rho)}
-    epsilon = {"epsilon": _float_above(total.exact_epsilon())}
-    return {**epsilon, "delta": _float_above(total.delta)} if total.delta else epsilon
-
-
-def _basic(report: FiledReport) -> dict[str, Any]:
-    about = report.about
-    first = report.charges[0].when if report.charges else report.when
-    return {
-        "name": about.title or _plain(report.title),
-        "data_curators": list(about.curators) or [UNSAID],
-        "intended_use": about.purpose or UNSAID,
-        "data_product_type": "Summary statistics",
-        "data_product_region": about.region or UNSAID,
-        "description": about.description or UNSAID,
-        "publication_date": about.published or first[:10],
-        "data_product_sector": about.sector,
-    }
-
-
-def _loss(report: FiledReport) -> dict[str, Any]:
+def _loss(report: FiledReport, parameters: dict[str, float]) -> dict[str, Any]:
     terms, spent = report.terms, report.spent
     whom, total = _plain(terms.protected), terms.total
     more, less = ("added or removed", "is protected too")
@@ -121,7 +102,7 @@ def _loss(report: FiledReport) -> dict[str, Any]:
         "privacy_unit": f"One {whom}",
         "privacy_unit_details": f"Data sets are adjacent if one {whom} is {more}; the number of "
         f"records {less}.",
-        "privacy_parameters": _parameters_of(total),
+        "privacy_parameters": parameters,
         "privacy_parameters_details": "The parameters are those of the fixed total for everything "
         f"released under this ledger. Spent when this was written: {paid}, in {releases}.",
     }
@@ -207,35 +188,29 @@ def _lines(record: Mapping[str, Any], indent: str) -> Iterator[str]:
         elif isinstance(value, list):
             yield f"{indent}{name}:"
             yield from (f"{indent}  - {_quoted(text)}" for text in value)
-        elif isinstance(value, str) and _is_block(value):
-            yield f"{indent}{name}: |-"
-            yield from (f"{indent}  {line}" if line else "" for line in value.split("\n"))
+        elif isinstance(value, str):
+            lines = value.split("\n")
+            plain = not any(found not in '\\"' for line in lines for found in UNFIT.findall(line))
+            if len(lines) > 1 and plain and lines[0][:1].strip() and lines[-1].strip():
+                yield f"{indent}{name}: |-"
+                yield from (f"{indent}  {line}" if line else "" for line in lines)
+            else:
+                yield f"{indent}{name}: {_quoted(value)}"
         else:
-            yield f"{indent}{name}: {_scalar(value)}"
-
-
-def _is_block(text: str) -> bool:
-    """Return whether a text can stand line by line."""
-    lines = text.split("\n")
-    plain = not any(found not in '\\"' for line in lines for found in UNFIT.findall(line))
-    return len(lines) > 1 and plain and lines[0][:1].strip() != "" and lines[-1].strip() != ""
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, str):
-        return _quoted(value)
-    text = repr(value)
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+            number = repr(value)
+            if "e" in number and "." not in number:
+                number = number.replace("e", ".0e")
+            yield f"{indent}{name}: {number}"
 
 
 def _quoted(text: str) -> str:
-    return f'"{UNFIT.sub(lambda found: _escape(found[0]), text)}"'
+    return f'"{UNFIT.sub(_escape, text)}"'
 
 
-def _escape(letter: str) -> str:
+def _escape(found: re.Match[str]) -> str:
+    letter, code = found[0], ord(found[0])
     if letter in '\\"':
         return f"\\{letter}"
-    code = ord(letter)
     if code > 0xFFFF:
         return f"\\U{code:08x}"
     return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"

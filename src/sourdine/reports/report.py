@@ -25,7 +25,6 @@ from sourdine.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
 
     from sourdine.reports.sections import Section
     from sourdine.results.release import Release
@@ -38,26 +37,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that was checked, and what was found.
-
-    Parameters
-    ----------
-    what
-        What must hold.
-    passed
-        Whether it does.
-    found
-        What was looked at.
-    """
+    """Something that was checked, and what was found."""
 
     what: str
+    """What must hold."""
     passed: bool
+    """Whether it does."""
     found: str
+    """What was looked at."""
 
 
 def checks(report: FiledReport) -> tuple[Check, ...]:
     """Check a ledger once more, from its lines alone."""
-    return _chain(report), _sums(report), _paired(report), _rebuilt(report)
+    sums = _added(report) if report.terms.filter is None else _priced(report)
+    return _chain(report), sums, *_answers(report)
 
 
 def _chain(report: FiledReport) -> Check:
@@ -69,21 +62,15 @@ def _chain(report: FiledReport) -> Check:
     return Check("The ledger is whole", passed=True, found=found)
 
 
-def _sums(report: FiledReport) -> Check:
-    return _added(report) if report.terms.filter is None else _priced(report)
-
-
 def _priced(report: FiledReport) -> Check:
-    plain = [replace(charge, answer=None, version=None) for charge in report.charges]
-    found = f"priced again from the parts of each loss: {report.spent.told()}"
+    what = "The prices of the charges are within the total"
     try:
+        plain = [replace(charge, answer=None, version=None) for charge in report.charges]
         require_sound(report.terms, plain)
     except UnreadableError as error:
-        found = str(error)
-        passed = False
-    else:
-        passed = True
-    return Check("The prices of the charges are within the total", passed=passed, found=found)
+        return Check(what, passed=False, found=str(error))
+    found = f"priced again from the parts of each loss: {report.spent.told()}"
+    return Check(what, passed=True, found=found)
 
 
 def _added(report: FiledReport) -> Check:
@@ -101,14 +88,28 @@ def _added(report: FiledReport) -> Check:
     )
 
 
-def _paired(report: FiledReport) -> Check:
+def _answers(report: FiledReport) -> tuple[Check, Check]:
+    """Check that the answers which were kept belong to their charges, and can be rebuilt."""
     kept = [filed for filed in report.filed if filed.charge.answer is not None]
-    wrong = _numbers(filed for filed in kept if not _belongs(filed))
-    return Check(
-        "Every kept answer belongs to its charge: same question, same cost",
-        passed=not wrong,
-        found=f"not so for {wrong}" if wrong else _how_many(len(kept), len(report.filed)),
-    )
+    lacking = len(report.filed) - len(kept)
+    counts = f"{len(kept)} answers to {len(report.filed)} charges"
+    counts += f"; {lacking} charged, no answer kept" if lacking else ""
+    changed = [
+        filed
+        for filed in kept
+        if filed.release is None or filed.release.to_json() != filed.charge.answer
+    ]
+    foreign = [filed for filed in kept if not _belongs(filed)]
+    paired = "Every kept answer belongs to its charge: same question, same cost"
+    drawn = "Every kept answer follows from the numbers that were drawn"
+    again = "computed again, equal to the last digit"
+    return _without(paired, foreign, counts), _without(drawn, changed, again)
+
+
+def _without(what: str, wrong: list[FiledRelease], found: str) -> Check:
+    """Return a check that holds unless something is wrong with some releases."""
+    numbers = ", ".join(f"number {each.charge.number}" for each in wrong)
+    return Check(what, passed=not wrong, found=f"not so for {numbers}" if wrong else found)
 
 
 def _belongs(filed: FiledRelease) -> bool:
@@ -129,31 +130,6 @@ def _of_text(asked: dict[str, Any]) -> dict[str, Any] | None:
     return found
 
 
-def _rebuilt(report: FiledReport) -> Check:
-    kept = [filed for filed in report.filed if filed.charge.answer is not None]
-    wrong = _numbers(
-        filed
-        for filed in kept
-        if filed.release is None or filed.release.to_json() != filed.charge.answer
-    )
-    return Check(
-        "Every kept answer follows from the numbers that were drawn",
-        passed=not wrong,
-        found=f"not so for {wrong}" if wrong else "computed again, equal to the last digit",
-    )
-
-
-def _numbers(filed: Iterable[FiledRelease]) -> str:
-    return ", ".join(f"number {each.charge.number}" for each in filed)
-
-
-def _how_many(kept: int, charges: int) -> str:
-    lacking = charges - kept
-    return f"{kept} answers to {charges} charges" + (
-        f"; {lacking} charged, no answer kept" if lacking else ""
-    )
-
-
 # ---- A report of everything that was released under a ledger, to be filed ------------------------
 
 
@@ -164,18 +140,12 @@ ENDINGS = (".html", ".md", ".json")
 
 @dataclass(frozen=True, slots=True)
 class FiledRelease:
-    """A charge with the answer that was kept for it, read back.
-
-    Parameters
-    ----------
-    charge
-        The line of the ledger.
-    release
-        The answer; None where none was kept, or it cannot be read.
-    """
+    """A charge with the answer that was kept for it, read back."""
 
     charge: Charge
+    """The line of the ledger."""
     release: Release | None
+    """The answer; None where none was kept, or it cannot be read."""
 
     @classmethod
     def of(cls, charge: Charge) -> FiledRelease:
@@ -249,12 +219,9 @@ class FiledReport:
         """Return the report of a ledger as it is now."""
         path = getattr(ledger, "path", None)
         return cls(
-            terms=ledger.terms,
-            charges=tuple(ledger.history),
-            about=about,
-            ledger=path and path.name,
-            identity=ledger.identity,
-        )
+            terms=ledger.terms, charges=tuple(ledger.history), about=about,
+            ledger=path and path.name, identity=ledger.identity,
+        )  # fmt: skip
 
     @cached_property
     def filed(self) -> tuple[FiledRelease, ...]:
@@ -307,20 +274,15 @@ class FiledReport:
         """Return everything as what JSON knows."""
         terms, about = self.terms, self.about
         return {
-            "report": "sourdine",
-            "version": __version__,
-            "made": self.when,
+            "report": "sourdine", "version": __version__, "made": self.when,
             "about": {name: getattr(about, name) or None for name in about.__slots__},
-            "ledger": {"name": self.ledger, "identity": self.identity},
-            "data": terms.name,
+            "ledger": {"name": self.ledger, "identity": self.identity}, "data": terms.name,
             "unit": {"column": terms.unit, "rows": terms.rows, "protected": terms.protected},
-            "total": _total(terms.total),
-            "account": terms.account,
-            "spent": self.spent.to_dict(),
+            "total": _total(terms.total), "account": terms.account, "spent": self.spent.to_dict(),
             "remaining": self.remaining.to_dict(),
             "releases": [_facts(filed) for filed in self.filed],
             "checks": [{"what": c.what, "passed": c.passed, "found": c.found} for c in self.checks],
-        }
+        }  # fmt: skip
 
     def to_json(self) -> str:
         return json_text(self.to_dict())
@@ -362,26 +324,19 @@ def ending(path: str | os.PathLike[str]) -> str:
     found = Path(path).suffix.lower()
     if found not in ENDINGS:
         raise ParameterError(
-            "report", "end in .html, .md or .json", given(str(path)), "Use {report}.",
-            report="report.html",
-        )  # fmt: skip
+            "report", "end in .html, .md or .json", given(str(path)),
+            report="report.html")  # fmt: skip
     return found
 
 
 def _facts(filed: FiledRelease) -> dict[str, Any]:
     charge = filed.charge
     return {
-        "number": charge.number,
-        "when": charge.when,
-        "what": charge.what,
-        "mechanism": charge.mechanism,
-        "version": charge.version,
-        "question": json.loads(charge.parameters),
-        "cost": charge.cost.to_dict(),
-        "spent": charge.spent.to_dict(),
-        "state": filed.state,
-        "answer": _answer(filed),
-    }
+        "number": charge.number, "when": charge.when, "what": charge.what,
+        "mechanism": charge.mechanism, "version": charge.version,
+        "question": json.loads(charge.parameters), "cost": charge.cost.to_dict(),
+        "spent": charge.spent.to_dict(), "state": filed.state, "answer": _answer(filed),
+    }  # fmt: skip
 
 
 def _answer(filed: FiledRelease) -> Any:

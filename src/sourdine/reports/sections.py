@@ -24,7 +24,7 @@ from sourdine.results.tables import label, printable
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from jinja2 import Environment
 
@@ -95,15 +95,11 @@ class Section:
 FEWEST, MOST = 2, 60
 """Of how many numbers there is a picture: one alone needs none, thousands fit in a curve only."""
 COLOURS = {
-    "ink": (figures.INK, "#e4e7eb"),
-    "note": (figures.NOTE, "#a3afbb"),
-    "grey": (figures.GREY, "#66727e"),
-    "blue": (figures.BLUE, "#7db4dc"),
-    "red": (figures.RED, "#e58a75"),
-    "pale": (figures.PALE, "#2c4a60"),
-    "soft": (figures.SOFT, "#44759a"),
-    "rule": (figures.RULE, "#333d47"),
-}
+    "ink": (figures.INK, "#e4e7eb"), "note": (figures.NOTE, "#a3afbb"),
+    "grey": (figures.GREY, "#66727e"), "blue": (figures.BLUE, "#7db4dc"),
+    "red": (figures.RED, "#e58a75"), "pale": (figures.PALE, "#2c4a60"),
+    "soft": (figures.SOFT, "#44759a"), "rule": (figures.RULE, "#333d47"),
+}  # fmt: skip
 """The palette by light, and what takes its place in the dark."""
 WIDTH, HALF = 640, 320
 """The pixels of a picture, and of one beside another."""
@@ -144,19 +140,7 @@ LEADING = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)", re.MULTILINE)
 
 
 def markdown(title: str, sections: Sequence[Section]) -> str:
-    r"""Return the report as Markdown.
-
-    Examples
-    --------
-    >>> from sourdine.reports.sections import Facts, Section
-    >>> print(markdown("Ages", [Section("Unit", [Facts([("Unit", "<b>record</b>")])])]))
-    # Ages
-    <BLANKLINE>
-    ## Unit
-    <BLANKLINE>
-    - **Unit**: \<b\>record\</b\>
-    <BLANKLINE>
-    """
+    r"""Return the report as Markdown."""
     parts = [f"# {_one_line(title)}"]
     for section in sections:
         parts.append(f"## {_one_line(section.title)}")
@@ -225,16 +209,7 @@ def page(title: str, sections: Sequence[Section]) -> str:
 
 
 def article(title: str, sections: Sequence[Section]) -> Markup:
-    """Return the report as a part of a page.
-
-    Examples
-    --------
-    >>> from sourdine.reports.sections import Section, Text
-    >>> print(article("Ages", [Section("Unit", [Text("a <b> record")])]))
-    <article><header><h1>Ages</h1></header>
-    <nav><ol><li><a href="#s1">Unit</a></li></ol></nav>
-    <section id="s1"><h2><span>1</span> Unit</h2><p>a &lt;b&gt; record</p></section></article>
-    """
+    """Return the report as a part of a page."""
     return _rendered("article.html", title=title, sections=sections)
 
 
@@ -245,7 +220,8 @@ def _rendered(template: str, **facts: object) -> Markup:
 @cache
 def _templates() -> Environment:
     made = environment("sourdine.reports")
-    made.filters |= {"text": _text, "lines": _html_lines, "sides": _sides}
+    made.filters |= {"text": _text, "sides": _sides}
+    made.filters["lines"] = lambda text: Markup("<br>").join(plain_lines(text))
     made.filters["kind"] = lambda block: type(block).__name__
     made.globals |= {"SMALL": SMALL, "WIDE": WIDE}
     return made
@@ -258,10 +234,6 @@ def _sides(table: TextTable) -> list[str]:
     right += [False] * (len(heads) - len(right))
     brief = [max(map(len, cells)) <= SHORT for cells in zip(heads, *rows, strict=True)]
     return ["n" if side else "short" * short for side, short in zip(right, brief, strict=True)]
-
-
-def _html_lines(text: str) -> Markup:
-    return Markup("<br>").join(plain_lines(text))
 
 
 def _text(text: str) -> Markup:
@@ -378,35 +350,16 @@ GIVEN = "given, public"
 FOUND = "found privately, paid within epsilon"
 
 
-def released(report: FiledReport, *, pictures: bool) -> Section:
-    """Return every release with value, interval and cost."""
-    return Section(
-        "Releases and their accuracy",
-        [
-            Text(READING),
-            *([_overview(report)] if report.filed else []),
-            *(_release(report, filed, pictures=pictures) for filed in report.filed),
-        ],
-    )
-
-
 def _overview(report: FiledReport) -> TextTable:
     """Return a line for each release: what was asked, what was answered, what it cost."""
     adds = report.terms.filter is None
-    rows = [
-        (
-            str(c.number),
-            c.what,
-            filed.value,
-            shown(c.epsilon),
-            shown(c.delta),
-            shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
-        )
-        for filed in report.filed
-        for c in [filed.charge]
-    ]
-    so_far = "epsilon so far" if adds else "spent so far"
-    return TextTable(("", "question", "answer", "epsilon", "delta", so_far), rows)
+    rows = []
+    for filed in report.filed:
+        c = filed.charge
+        so_far = shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True)
+        rows.append((str(c.number), c.what, filed.value, shown(c.epsilon), shown(c.delta), so_far))
+    head = "epsilon so far" if adds else "spent so far"
+    return TextTable(("", "question", "answer", "epsilon", "delta", head), rows)
 
 
 def _release(report: FiledReport, filed: FiledRelease, *, pictures: bool) -> Subsection:
@@ -420,36 +373,24 @@ def _release(report: FiledReport, filed: FiledRelease, *, pictures: bool) -> Sub
     if release is None:
         return Subsection(title, [Facts(facts), Text(f"{filed.state.capitalize()}.")], filed.state)
     facts += [(word.capitalize(), text) for word, text in release.mechanism.findings(release)]
-    return Subsection(
-        title,
-        [
-            _table(release),
-            *(drawn(release, charge.what) if pictures else []),
-            Facts(facts),
-            *(Text(text) for text in release.caveats),
-        ],
-        filed.value if len(release.columns().values) == 1 else "",
-    )
+    shown_pictures = drawn(release, charge.what) if pictures else []
+    aside = filed.value if len(release.columns().values) == 1 else ""
+    texts = map(Text, release.caveats)
+    return Subsection(title, [_table(release), *shown_pictures, Facts(facts), *texts], aside)
 
 
 def _table(release: Release) -> TextTable:
     """Return the table of a release, with intervals wherever there are some, cut where long."""
     answer = release.answer
-    heads, lines = answer.mechanism.printed(answer)
-    rows = list(lines)
-    left = _line_count(release, len(rows)) - MOST_ROWS
-    if left > 0:
-        more = f"and {left} more, in the ledger and in the JSON"
+    heads, rows = answer.mechanism.printed(answer)
+    lines = len(rows)
+    if isinstance(release.mechanism, ByGroup):  # of whose groups a sheet prints some
+        groups = release.mechanism.together(release.drawn)
+        lines = lines * groups // max(min(groups, PRINTED), 1)
+    if lines > MOST_ROWS:
+        more = f"and {lines - MOST_ROWS} more, in the ledger and in the JSON"
         rows = [*rows[:MOST_ROWS], (more, *[""] * (len(heads) - 1))]
     return TextTable(heads, rows)
-
-
-def _line_count(release: Release, printed: int) -> int:
-    """Return how many lines a release has, of which a sheet prints some."""
-    if not isinstance(release.mechanism, ByGroup):
-        return printed
-    groups = release.mechanism.together(release.drawn)
-    return printed * groups // max(min(groups, PRINTED), 1)
 
 
 def _mechanism(filed: FiledRelease) -> str:
@@ -471,82 +412,63 @@ def _methods(drawn: object) -> Iterator[str]:
         yield from _methods(part)
 
 
-def algorithms(report: FiledReport) -> list[tuple[str, str, str]]:
+def algorithms(report: FiledReport) -> list[tuple[str, ...]]:
     """Return every mechanism once, with the releases that it drew and the library's version."""
-    found: dict[tuple[str, str], list[int]] = {}
+    drawn_by = _used(
+        report, lambda filed: [(_mechanism(filed), filed.charge.version or "not kept")]
+    )
+    return [(how, numbers, version) for how, version, numbers in drawn_by]
+
+
+def _used(
+    report: FiledReport, lines: Callable[[FiledRelease], Iterable[tuple[str, ...]]]
+) -> list[tuple[str, ...]]:
+    """Return each line that releases have once, with the numbers of those that have it."""
+    found: dict[tuple[str, ...], list[str]] = {}
     for filed in report.filed:
-        version = filed.charge.version or "not kept"
-        found.setdefault((_mechanism(filed), version), []).append(filed.charge.number)
-    return [(how, _listed(numbers), version) for (how, version), numbers in found.items()]
+        for line in lines(filed):
+            found.setdefault(line, []).append(str(filed.charge.number))
+    return [(*line, ", ".join(numbers)) for line, numbers in found.items()]
 
 
-def bounds(report: FiledReport) -> list[tuple[str, ...]]:
-    """Return the bounds of each column once, and the releases that used them."""
-    found: dict[tuple[str, ...], list[int]] = {}
-    for filed in report.filed:
-        asked = json.loads(filed.charge.parameters)
-        for line in _bounds(asked):
-            found.setdefault(line, []).append(filed.charge.number)
-    return [(*line, _listed(numbers)) for line, numbers in found.items()]
-
-
-def _bounds(asked: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _bounds(filed: FiledRelease) -> Iterator[tuple[str, ...]]:
     """Yield column, bounds, step and where they are from, of one question."""
+    asked = json.loads(filed.charge.parameters)
     if asked.get("statistic") == "describe":
         yield "every column of numbers", "none given", "", FOUND
         return
     given, steps = asked.get("bounds"), asked.get("steps", {})
     if given is None:
         return
-    if isinstance(given, Mapping):
-        for column, own in given.items():
-            yield column, _span(own), label(steps.get(column, "")), _source(own)
-    else:
+    if not isinstance(given, Mapping):
         column = asked.get("column", "the only one")
-        yield column, _span(given), label(asked.get("step", "")), _source(given)
-
-
-def _span(given: object) -> str:
-    if not isinstance(given, (list, tuple)):
-        return "none given"
-    low, high = ("open" if end is None else _number(end) for end in given[:2])
-    return f"{low} to {high}"
+        given, steps = {column: given}, {column: asked.get("step", "")}
+    for column, own in given.items():
+        ends = own if isinstance(own, (list, tuple)) else ()
+        source = GIVEN if len(ends) == 2 and None not in ends else FOUND
+        span = " to ".join("open" if end is None else _number(end) for end in ends[:2])
+        yield column, span or "none given", label(steps.get(column, "")), source
 
 
 def _number(end: object) -> str:
     return label(float(end)) if isinstance(end, (int, float)) else str(end)
 
 
-def _source(given: object) -> str:
-    fixed = isinstance(given, (list, tuple)) and len(given) == 2 and None not in given
-    return GIVEN if fixed else FOUND
-
-
-def lists(report: FiledReport) -> list[tuple[str, str, str]]:
-    """Return the categories and groups of each column once, and the releases that used them."""
-    found: dict[tuple[str, str], list[int]] = {}
-    for filed in report.filed:
-        asked = json.loads(filed.charge.parameters)
-        for name, of in (("categories", "column"), ("keys", "by")):
-            if name in asked:
-                where = asked.get(of, "the only one")
-                column = where if isinstance(where, str) else ", ".join(where)
-                line = (column, _names(asked[name]))
-                found.setdefault(line, []).append(filed.charge.number)
-    return [(*line, _listed(numbers)) for line, numbers in found.items()]
+def _lists(filed: FiledRelease) -> Iterator[tuple[str, str]]:
+    """Yield column and public values, of the categories and groups of one question."""
+    asked = json.loads(filed.charge.parameters)
+    for name, of in (("categories", "column"), ("keys", "by")):
+        if name in asked:
+            where = asked.get(of, "the only one")
+            yield where if isinstance(where, str) else ", ".join(where), _names(asked[name])
 
 
 def _names(names: object) -> str:
     if not isinstance(names, list):
         return FOUND if names == "unknown" else str(names)
     texts = [", ".join(map(str, x)) if isinstance(x, list) else str(x) for x in names]
-    first = "; ".join(texts[:MOST_NAMES])
     left = len(texts) - MOST_NAMES
-    return f"{first}; and {left} more" if left > 0 else first
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+    return "; ".join(texts[:MOST_NAMES]) + (f"; and {left} more" if left > 0 else "")
 
 
 # ---- The words of a report, under the headings by which NIST SP 800-226 looks at a promise -------
@@ -557,145 +479,128 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def sections(report: FiledReport, *, pictures: bool) -> list[Section]:
-    return [
-        _summary(report),
-        _purpose(report),
-        _parameters(report),
-        _meaning(report),
-        _unit(report),
-        _algorithms(report),
-        _bounds_section(report),
-        released(report, pictures=pictures),
-        _trust(report),
-        _implementation(report),
-        _access(report),
-        _collection(report),
-        _checks(report),
-        _sources(report),
-    ]
+    """Return what stands in a report; what the owner did not say is stated as such."""
+
+    def stated(**heads: str) -> Facts:
+        return Facts([(head, report.about.said(name)) for name, head in heads.items()])
+
+    named = ("Data, as the ledger names them", report.terms.name or "not named")
+    purpose = stated(
+        purpose="Purpose", description="What is published", curators="Published by",
+        contact="Contact", legal_basis="Legal basis", region="Region", sector="Sector",
+        release_type="Way of publishing", published="First published",
+    )  # fmt: skip
+    bounds, lists = _used(report, _bounds), _used(report, _lists)
+    limits = []
+    if bounds:
+        limits.append(TextTable(("column", "bounds", "step", "where from", "releases"), bounds))
+    if lists:
+        limits.append(TextTable(("column", "public list", "releases"), lists))
+    releases = [_release(report, filed, pictures=pictures) for filed in report.filed]
+    overview = [_overview(report)] if releases else []
+    library = ("Library", f"Sourdine {__version__} made this report")
+    passed = [(c.what, "passed" if c.passed else "FAILED", c.found) for c in report.checks]
+    blocks: dict[str, Sequence[Block]] = {
+        "Summary": _summary(report),
+        "Purpose and responsibility": [Facts([*purpose.pairs, named])],
+        "Privacy parameters": [
+            *_parameters(report), stated(justification="Why these parameters"),
+        ],
+        "What this means for one person": _meaning(report),
+        "Unit of privacy": _unit(report),
+        "Algorithms and composition": [
+            TextTable(("mechanism", "releases", "version"), algorithms(report)),
+            Text(report.composition), Text(UNANSWERED),
+        ],
+        "Bounds and clipping": [
+            *limits, Text(CLAMPED), stated(preprocessing="Done to the data before"),
+        ],
+        "Releases and their accuracy": [Text(READING), *overview, *releases],
+        "Trust model": [Text(TRUSTED), stated(
+            actors="Who takes part, and is trusted with what", access="Who may ask",
+            access_type="Way of asking",
+        )],
+        "Implementation and side channels": [Facts([library, *IMPLEMENTED.items()])],
+        "Data security and access control": [
+            stated(security="What guards the raw data", retention="Kept for"), Text(KEPT),
+        ],
+        "Data collection exposure": [Text(COLLECTED), stated(
+            data="The data", collection="How they were collected",
+            data_source="Static or dynamic", unprotected="Published without protection",
+            post_processing="Done to the releases afterwards",
+        )],
+        "Checks": [TextTable(("check", "result", "what was done"), passed)],
+        "Sources": [
+            *map(Text, SOURCES),
+            stated(sources="Of the owner", notes="Notes", authors="Filled in by"),
+        ],
+    }  # fmt: skip
+    return [Section(title, own) for title, own in blocks.items()]
 
 
-def _summary(report: FiledReport) -> Section:
-    whom = report.terms.protected
+def _summary(report: FiledReport) -> list[Block]:
+    whom, charges, checks = report.terms.protected, report.charges, report.checks
     lacking = sum(filed.release is None for filed in report.filed)
     missing = f" {lacking} of them without an answer that was kept." if lacking else ""
-    failed = sum(not check.passed for check in report.checks)
-    charges = len(report.charges)
-    return Section(
-        "Summary",
-        [
-            Text(
-                f"{charges} {'release was' if charges == 1 else 'releases were'} charged to this "
-                f"ledger, which admits no more than its total.{missing} "
-                + (
-                    f"{failed} of {len(report.checks)} checks failed: see Checks."
-                    if failed
-                    else f"All {len(report.checks)} checks of the ledger passed."
-                )
-            ),
-            Facts(
-                [
-                    ("Total", report.terms.told()),
-                    ("Spent", report.spent.told(whom)),
-                    ("Left", report.remaining.told(whom)),
-                    ("First release", _day(report.charges[0].when) if charges else "none"),
-                    ("Last release", _day(report.charges[-1].when) if charges else "none"),
-                    ("Ledger", _ledger(report)),
-                    ("Report made", f"{_day(report.when)}, by Sourdine {__version__}"),
-                ]
-            ),
-        ],
+    failed = sum(not check.passed for check in checks)
+    were = "1 release was" if len(charges) == 1 else f"{len(charges)} releases were"
+    text = f"{were} charged to this ledger, which admits no more than its total.{missing} " + (
+        f"{failed} of {len(checks)} checks failed: see Checks."
+        if failed
+        else f"All {len(checks)} checks of the ledger passed."
     )
+    first, last = (_day(charges[i].when) if charges else "none" for i in (0, -1))
+    kept = "kept in memory"
+    if report.identity is not None:
+        kept = f"{report.ledger}, identity {report.identity}"
+    facts = [
+        ("Total", report.terms.told()), ("Spent", report.spent.told(whom)),
+        ("Left", report.remaining.told(whom)), ("First release", first), ("Last release", last),
+        ("Ledger", kept), ("Report made", f"{_day(report.when)}, by Sourdine {__version__}"),
+    ]  # fmt: skip
+    return [Text(text), Facts(facts)]
 
 
-def _purpose(report: FiledReport) -> Section:
-    named = report.terms.name or "not named"
-    names = {
-        "purpose": "Purpose",
-        "description": "What is published",
-        "curators": "Published by",
-        "contact": "Contact",
-        "legal_basis": "Legal basis",
-        "region": "Region",
-        "sector": "Sector",
-        "release_type": "Way of publishing",
-        "published": "First published",
-    }
-    facts = _stated(report, names)
-    return Section(
-        "Purpose and responsibility",
-        [Facts([*facts, ("Data, as the ledger names them", named)])],
-    )
+def _day(when: str) -> str:
+    return f"{when[:10]} {when[11:16]} UTC"
 
 
-def _parameters(report: FiledReport) -> Section:
-    table = _amounts(report) if report.terms.filter is None else _shares(report)
-    return Section(
-        "Privacy parameters",
-        [
-            table,
-            Text(f"{VARIANTS[_variant(report)]} {TOTAL}"),
-            Facts(_stated(report, {"justification": "Why these parameters"})),
-        ],
-    )
+def _parameters(report: FiledReport) -> list[Block]:
+    """Return the total and what is left: a filter has no epsilon so far, but a share."""
+    total, promise, account = report.terms.total, report.promise, report.account
+    variant = "concentrated"
+    if isinstance(total, Guarantee):
+        variant = "pure" if total.is_pure else "approximate"
+    if report.terms.filter is None:
+        amounts = (("total", promise), ("spent", report.spent), ("remaining", report.remaining))
+        sums = [(name, shown(own.exact_epsilon()), shown(own.delta)) for name, own in amounts]
+        table = TextTable(("", "epsilon", "delta"), sums)
+    else:
+        shares = [
+            ("total", shown(promise.exact_epsilon()), shown(promise.delta), "100%"),
+            ("spent", "", "", percent(account.share, up=True)),
+            ("remaining", "", "", percent(max(1 - account.share, Fraction(0)))),
+        ]
+        table = TextTable(("", "epsilon", "delta", "share"), shares)
+    return [table, Text(f"{VARIANTS[variant]} {TOTAL}")]
 
 
-def _variant(report: FiledReport) -> str:
-    if not isinstance(report.terms.total, Guarantee):
-        return "concentrated"
-    return "pure" if report.terms.total.is_pure else "approximate"
+def _meaning(report: FiledReport) -> list[Block]:
+    said = Explanation(report.promise, (1,), "everything that may be released under this ledger")
+    promises = [("total", report.promise)]
+    if report.terms.filter is None:  # of a total with delta, nothing is promised of what was spent
+        promises.insert(0, ("spent", report.account.spent))
+    rows = [(name, *Explanation(part, (1,)).sheet().lines[0][1:]) for name, part in promises]
+    texts = (Text(text) for _, text in said.sentences())
+    return [*texts, TextTable(("", *said.sheet().heads[1:]), rows)]
 
 
-def _amounts(report: FiledReport) -> TextTable:
-    amounts = (("total", report.promise), ("spent", report.spent), ("remaining", report.remaining))
-    rows = [
-        (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
-        for name, part in amounts
-    ]
-    return TextTable(("", "epsilon", "delta"), rows)
-
-
-def _shares(report: FiledReport) -> TextTable:
-    """Return the total, and how much of it is spent: a filter has no epsilon so far."""
-    account, promise = report.account, report.promise
-    epsilon, delta = shown(promise.exact_epsilon()), shown(promise.delta)
-    rows = [
-        ("total", epsilon, delta, "100%"),
-        ("spent", "", "", percent(account.share, up=True)),
-        ("remaining", "", "", percent(max(1 - account.share, Fraction(0)))),
-    ]
-    return TextTable(("", "epsilon", "delta", "share"), rows)
-
-
-def _meaning(report: FiledReport) -> Section:
-    seen = "everything that may be released under this ledger"
-    said = Explanation(report.promise, (1,), seen)
-    heads = said.sheet().heads[1:]
-    rows = [
-        (name, *Explanation(part, (1,)).sheet().lines[0][1:]) for name, part in _promises(report)
-    ]
-    return Section(
-        "What this means for one person",
-        [*(Text(text) for _, text in said.sentences()), TextTable(("", *heads), rows)],
-    )
-
-
-def _promises(report: FiledReport) -> list[tuple[str, Guarantee]]:
-    """Return what is promised: of a total with delta, nothing is of what was spent so far."""
-    total = ("total", report.promise)
-    return [("spent", report.account.spent), total] if report.terms.filter is None else [total]
-
-
-def _unit(report: FiledReport) -> Section:
-    terms = report.terms
-    relation = terms.total.relation
-    worlds = (
-        f"Two data sets are neighbours if one has one {terms.protected} more than the other; how "
-        "many records there are is protected too."
-        if relation is ADD_REMOVE
-        else f"Two data sets are neighbours if one {terms.protected} is replaced by another; how "
-        "many records there are is public."
-    )
+def _unit(report: FiledReport) -> list[Block]:
+    terms, relation = report.terms, report.terms.total.relation
+    change, number = f"one {terms.protected} is replaced by another", "public"
+    if relation is ADD_REMOVE:
+        change, number = f"one has one {terms.protected} more than the other", "protected too"
+    worlds = f"Two data sets are neighbours if {change}; how many records there are is {number}."
     kept = "1 record" if terms.rows == 1 else f"at most {terms.rows} records"
     who = (
         f"A person is named by the column {terms.unit}; {kept} of each person are used."
@@ -703,96 +608,5 @@ def _unit(report: FiledReport) -> Section:
         else f"There is no column that names a person: it is taken for granted that a person has "
         f"{kept}. Somebody with more is protected less, epsilon counting once for each."
     )
-    return Section(
-        "Unit of privacy",
-        [
-            Facts([("Unit", terms.protected), ("Neighbours", relation.describe(terms.protected))]),
-            Text(worlds),
-            Text(who),
-            Text(HOUSEHOLDS),
-        ],
-    )
-
-
-def _algorithms(report: FiledReport) -> Section:
-    return Section(
-        "Algorithms and composition",
-        [
-            TextTable(("mechanism", "releases", "version"), algorithms(report)),
-            Text(report.composition),
-            Text(UNANSWERED),
-        ],
-    )
-
-
-def _bounds_section(report: FiledReport) -> Section:
-    found = bounds(report)
-    listed = lists(report)
-    return Section(
-        "Bounds and clipping",
-        [
-            *(
-                [TextTable(("column", "bounds", "step", "where from", "releases"), found)]
-                * bool(found)
-            ),
-            *([TextTable(("column", "public list", "releases"), listed)] * bool(listed)),
-            Text(CLAMPED),
-            Facts(_stated(report, {"preprocessing": "Done to the data before"})),
-        ],
-    )
-
-
-def _trust(report: FiledReport) -> Section:
-    stated = {
-        "actors": "Who takes part, and is trusted with what",
-        "access": "Who may ask",
-        "access_type": "Way of asking",
-    }
-    return Section("Trust model", [Text(TRUSTED), Facts(_stated(report, stated))])
-
-
-def _implementation(report: FiledReport) -> Section:
-    del report
-    library = ("Library", f"Sourdine {__version__} made this report")
-    return Section("Implementation and side channels", [Facts([library, *IMPLEMENTED.items()])])
-
-
-def _access(report: FiledReport) -> Section:
-    stated = {"security": "What guards the raw data", "retention": "Kept for"}
-    return Section("Data security and access control", [Facts(_stated(report, stated)), Text(KEPT)])
-
-
-def _collection(report: FiledReport) -> Section:
-    stated = {
-        "data": "The data",
-        "collection": "How they were collected",
-        "data_source": "Static or dynamic",
-        "unprotected": "Published without protection",
-        "post_processing": "Done to the releases afterwards",
-    }
-    return Section("Data collection exposure", [Text(COLLECTED), Facts(_stated(report, stated))])
-
-
-def _checks(report: FiledReport) -> Section:
-    rows = [(c.what, "passed" if c.passed else "FAILED", c.found) for c in report.checks]
-    return Section("Checks", [TextTable(("check", "result", "what was done"), rows)])
-
-
-def _sources(report: FiledReport) -> Section:
-    stated = {"sources": "Of the owner", "notes": "Notes", "authors": "Filled in by"}
-    return Section("Sources", [*map(Text, SOURCES), Facts(_stated(report, stated))])
-
-
-def _stated(report: FiledReport, names: dict[str, str]) -> list[tuple[str, str]]:
-    """Return what the owner said under these names, each with its heading."""
-    return [(head, report.about.said(name)) for name, head in names.items()]
-
-
-def _ledger(report: FiledReport) -> str:
-    if report.identity is None:
-        return "kept in memory"
-    return f"{report.ledger}, identity {report.identity}"
-
-
-def _day(when: str) -> str:
-    return f"{when[:10]} {when[11:16]} UTC"
+    unit = [("Unit", terms.protected), ("Neighbours", relation.describe(terms.protected))]
+    return [Facts(unit), Text(worlds), Text(who), Text(HOUSEHOLDS)]

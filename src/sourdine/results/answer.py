@@ -43,24 +43,16 @@ if TYPE_CHECKING:
 
 def _forward(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: OneNumber, other: object) -> Any:
-        number = _operand(other)
-        return NotImplemented if number is None else act(self._alone(), number)
+        if isinstance(other, OneNumber):
+            return act(self._alone(), other._alone())  # noqa: SLF001 - of its own class
+        known = isinstance(other, (Real, np.ndarray, dt.date, dt.timedelta))
+        return act(self._alone(), other) if known else NotImplemented
 
     return method
 
 
 def _reflected(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def method(self: OneNumber, other: object) -> Any:
-        number = _operand(other)
-        return NotImplemented if number is None else act(number, self._alone())
-
-    return method
-
-
-def _operand(other: object) -> Any:
-    if isinstance(other, OneNumber):
-        return other._alone()  # noqa: SLF001 - of its own class
-    return other if isinstance(other, (Real, np.ndarray, dt.date, dt.timedelta)) else None
+    return _forward(lambda own, other: act(other, own))
 
 
 class OneNumber:
@@ -88,24 +80,20 @@ class OneNumber:
         values = self._numbers()
         if len(values) != 1:
             raise ParameterTypeError(
-                "the answer",
-                "An answer of several numbers cannot be converted to one.",
-                f"{len(values)} numbers",
-                "Use .value, or numpy.asarray(answer).",
-            )
+                "the answer", "An answer of several numbers cannot be converted to one.",
+                f"{len(values)} numbers", "Use .value, or numpy.asarray(answer).",
+            )  # fmt: skip
         return values[0]
 
     def _number(self) -> Any:
         """Return the only number; a date is refused."""
         value = self._alone()
         if is_date(value) or is_duration(value):
+            kind = "a date" if is_date(value) else "a duration"
             raise ParameterTypeError(
-                "the answer",
-                f"An answer that is a {'date' if is_date(value) else 'duration'} cannot be "
-                "converted to a number.",
-                "a date" if is_date(value) else "a duration",
+                "the answer", f"An answer that is {kind} cannot be converted to a number.", kind,
                 "Use .value, or numpy.asarray(answer).",
-            )
+            )  # fmt: skip
         return value
 
     def __float__(self) -> float:
@@ -142,14 +130,7 @@ class OneNumber:
 
 FEW = 4
 """How many numbers a plain repr shows."""
-UNREADABLE = (
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """Exceptions raised by a text that is not an answer."""
 
 
@@ -197,11 +178,9 @@ class Answer(OneNumber, Displayable):
             if isinstance(error, SourdineError):
                 raise
             raise ParameterError(
-                "the JSON",
-                f"be the output of {cls.__name__}.to_json()",
-                "",
+                "the JSON", f"be the output of {cls.__name__}.to_json()", "",
                 "Pass that text, unchanged.",
-            ) from None
+            ) from None  # fmt: skip
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return labels, values and ends as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
@@ -232,13 +211,11 @@ class Answer(OneNumber, Displayable):
         """Return the first numbers with their intervals, and their cost."""
         columns = self.columns()
         few = columns.picked(range(min(len(columns.values), FEW)))
-        names = [
-            " ".join(filter(None, map(label, own)))
-            for own in zip(*few.labels.values(), strict=True)
-        ]
         texts = columns.texts()[:FEW] if columns.even else few.texts()
         told = [with_ends(*own) for own in texts]
-        if names:
+        if few.labels:
+            rows = zip(*few.labels.values(), strict=True)
+            names = (" ".join(filter(None, map(label, own))) for own in rows)
             told = [f"{name}: {number}" for name, number in zip(names, told, strict=True)]
         left = len(columns.values) - len(told)
         listed = "; ".join([*told, *([f"and {left} more"] if left else [])])
@@ -256,14 +233,7 @@ class Answer(OneNumber, Displayable):
 
 
 def brief(answer: Answer) -> str:
-    """Return an answer in a few words: its only number, or how many there are.
-
-    Examples
-    --------
-    >>> import sourdine as sd
-    >>> brief(sd.histogram([1, 2, 3], bins=4, bounds=(0, 4), epsilon=1))
-    '4 numbers'
-    """
+    """Return an answer in a few words: its only number, or how many there are."""
     columns = answer.columns()
     if len(columns.values) != 1:
         return f"{len(columns.values)} numbers"
@@ -288,11 +258,6 @@ def _names(keys: Sequence[object]) -> list[str]:
     """Return keys as JSON strings; the values of a tuple are joined by commas.
 
     If values contain commas and two keys would be equal, each is written as a JSON list.
-
-    Examples
-    --------
-    >>> _names([("f", 30), ("m", 30)]), _names([("a, b", "c"), ("a", "b, c")])
-    (['f, 30', 'm, 30'], ['["a, b", "c"]', '["a", "b, c"]'])
     """
     parts = [tuple(map(str, key)) if isinstance(key, tuple) else (str(key),) for key in keys]
     names = [", ".join(part) for part in parts]
@@ -334,23 +299,21 @@ class History(Displayable, list[Line]):
         self._heads = dict(heads)
 
     def sheet(self) -> Sheet:
-        rows = [tuple(_text(getattr(line, name)) for name in self._heads) for line in self]
+        cells = ([getattr(line, name) for name in self._heads] for line in self)
+        rows = [  # spent budget is never rounded down
+            tuple(spent(cell) if isinstance(cell, Fraction) else label(cell) for cell in line)
+            for line in cells
+        ]
         return Sheet(heads=list(self._heads.values()), lines=rows)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the lines as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""
-        columns = {name: [_plain(getattr(line, name)) for line in self] for name in self._heads}
+        cells = {name: [getattr(line, name) for line in self] for name in self._heads}
+        columns = {
+            name: [float(cell) if isinstance(cell, Fraction) else cell for cell in column]
+            for name, column in cells.items()
+        }
         return framed(columns, library)
 
     def __repr__(self) -> str:
         return f"<History: {len(self)} {'line' if len(self) == 1 else 'lines'}>"
-
-
-def _text(cell: object) -> str:
-    """Return a cell as printed; spent budget is never rounded down."""
-    return spent(cell) if isinstance(cell, Fraction) else label(cell)
-
-
-def _plain(cell: object) -> object:
-    """Return a cell as a frame holds it."""
-    return float(cell) if isinstance(cell, Fraction) else cell

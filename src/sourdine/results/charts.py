@@ -32,83 +32,56 @@ MOST = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartAxis:
-    """An axis of a chart.
-
-    Parameters
-    ----------
-    scale
-        What its numbers are: plain numbers, days from 1970, days, percents, shares of 1, or
-        0, 1, ... for names.
-    names
-        The names, or of bars between numbers the texts of the edges.
-    view
-        The part that is shown; defaults to what the marks need.
-    from_zero
-        Whether it begins at 0, as counts do.
-    """
+    """An axis of a chart."""
 
     scale: Scale = "number"
+    """What its numbers are: plain numbers, days from 1970, days, percents, shares of 1, or 0, 1,
+    ... for names."""
     label: str = ""
     names: Sequence[str] = ()
+    """The names, or of bars between numbers the texts of the edges."""
     view: tuple[float, float] | None = None
+    """The part that is shown; defaults to what the marks need."""
     from_zero: bool = False
+    """Whether it begins at 0, as counts do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSeries:
-    """The numbers of one group, or of a release without groups.
-
-    Parameters
-    ----------
-    name
-        The group; empty without groups.
-    x
-        The positions of the numbers; of bars between numbers, their edges.
-    value, low, high
-        The numbers and the ends of their intervals, which are the numbers if there are none.
-    population
-        The ends of intervals for the population, if they were asked for.
-    truth
-        The true numbers, if the data is public.
-    """
+    """The numbers of one group, or of a release without groups."""
 
     name: str
+    """The group; empty without groups."""
     x: Sequence[float]
+    """The positions of the numbers; of bars between numbers, their edges."""
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
+    """The numbers and the ends of their intervals, which are the numbers if there are none."""
     population: tuple[Sequence[float], Sequence[float]] | None = None
+    """The ends of intervals for the population, if they were asked for."""
     truth: Sequence[float] | None = None
+    """The true numbers, if the data is public."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart of a release.
-
-    Parameters
-    ----------
-    mark
-        How a number is drawn: a dot in a row of its own, a bar, a point of a line, or a step.
-    x, y
-        The axes. Dots and bars with names have the names on ``x`` and the numbers on ``y``,
-        whichever way they are drawn.
-    series
-        The numbers: one series, or one for each group.
-    grouped
-        Whether the series are groups.
-    texts
-        Each number of a row of dots as text, with the ends of its interval if it has one.
-    told
-        The numbers in words, for a listener.
-    """
+    """A chart of a release."""
 
     mark: Mark
+    """How a number is drawn: a dot in a row of its own, a bar, a point of a line, or a step."""
     x: ChartAxis
     y: ChartAxis
+    """The axes. Dots and bars with names have the names on ``x`` and the numbers on ``y``,
+    whichever way they are drawn."""
     series: Sequence[ChartSeries]
+    """The numbers: one series, or one for each group."""
     grouped: bool = False
+    """Whether the series are groups."""
     texts: Sequence[Sequence[str]] = ()
+    """Each number of a row of dots as text, with the ends of its interval if it has one."""
     told: str = ""
+    """The numbers in words, for a listener."""
 
     @property
     def together(self) -> bool:
@@ -138,16 +111,7 @@ class DrawnGroup:
 
 
 def groups_of(columns: Columns) -> list[DrawnGroup]:
-    """Return the groups of a release in their order; one without a name if there are none.
-
-    Examples
-    --------
-    >>> from sourdine.results.tables import Columns
-    >>> both = {"sex": ["f", "f", "m", "m"], "q": [0.25, 0.75, 0.25, 0.75]}
-    >>> columns = Columns(labels=both, name="q", values=[1] * 4, by=["sex"])
-    >>> [(group.name, group.rows) for group in groups_of(columns)]
-    [('f', [0, 1]), ('m', [2, 3])]
-    """
+    """Return the groups of a release in their order; one without a name if there are none."""
     if not columns.by:
         return [DrawnGroup("", list(range(len(columns.values))))]
     rows: dict[tuple[Any, ...], list[int]] = {}
@@ -159,46 +123,33 @@ def groups_of(columns: Columns) -> list[DrawnGroup]:
 def series_of(
     columns: Columns, x: Sequence[float] | None, truth: Any = None
 ) -> tuple[ChartSeries, ...]:
-    """Return the numbers of each group.
+    """Return the numbers of each group, at positions that default to 0, 1, ... in each.
 
-    Parameters
-    ----------
-    columns
-        The numbers of a release.
-    x
-        The positions of all numbers; defaults to 0, 1, ... in each group.
-    truth
-        The true numbers, if the data is public: of all in a list, or by key.
+    ``truth`` are the true numbers, if the data is public: of all in a list, or by key.
     """
-    groups, found = groups_of(columns), []
+    groups = groups_of(columns)
     low, high = columns.lower or columns.values, columns.upper or columns.values
     wider = next(iter(columns.extra_intervals.values()), None)
     known: list[Any] = [None] * len(groups)
-    if isinstance(truth, Mapping):
-        known = [truth.get(key) for key in _keys(columns, groups)]
+    if isinstance(truth, Mapping):  # by the value of one column, or a tuple of those of several
+        labels = [columns.labels[name] for name in columns.by]
+        keys = [tuple(column[group.rows[0]] for column in labels) for group in groups]
+        known = [truth.get(key[0] if len(key) == 1 else key) for key in keys]
     elif truth is not None:
         every = np.ravel(np.asarray(truth)).tolist()
         known = [group.of(every) for group in groups]
-    for group, true in zip(groups, known, strict=True):
-        found.append(
-            ChartSeries(
-                name=group.name,
-                x=list(range(len(group.rows))) if x is None else group.of(x),
-                value=places(group.of(columns.values)),
-                low=places(group.of(low)),
-                high=places(group.of(high)),
-                population=wider and (places(group.of(wider[0])), places(group.of(wider[1]))),
-                truth=None if true is None else places(np.ravel(np.asarray(true)).tolist()),
-            )
+    return tuple(
+        ChartSeries(
+            name=group.name,
+            x=list(range(len(group.rows))) if x is None else group.of(x),
+            value=places(group.of(columns.values)),
+            low=places(group.of(low)),
+            high=places(group.of(high)),
+            population=wider and (places(group.of(wider[0])), places(group.of(wider[1]))),
+            truth=None if true is None else places(np.ravel(np.asarray(true)).tolist()),
         )
-    return tuple(found)
-
-
-def _keys(columns: Columns, groups: Sequence[DrawnGroup]) -> list[Any]:
-    """Return the keys of the groups: values of one column, tuples of several."""
-    labels = [columns.labels[name] for name in columns.by]
-    keys = [tuple(column[group.rows[0]] for column in labels) for group in groups]
-    return [key[0] if len(key) == 1 else key for key in keys]
+        for group, true in zip(groups, known, strict=True)
+    )
 
 
 def dots(
@@ -211,24 +162,13 @@ def dots(
 ) -> Chart:
     """Return the chart with a dot and an interval for each number.
 
-    Parameters
-    ----------
-    columns
-        The numbers of a release.
-    truth
-        The true number, a list of them, or one for each key.
-    names
-        The name of each number; defaults to its label.
-    label, from_zero
-        What the axis of the numbers is, and whether it begins at 0.
+    ``truth`` is the true number, a list of them, or one for each key; ``names`` default to labels.
     """
     if not columns.bounded:
         raise ParameterTypeError(
-            "plot",
-            "plot() is not available for an answer without intervals.",
-            "",
+            "plot", "plot() is not available for an answer without intervals.", "",
             "Print it instead.",
-        )
+        )  # fmt: skip
     labels = list(columns.labels.values())
     single = columns.by and len(groups_of(columns)) == len(columns.values)
     if single:  # what each number is, is said in the title
@@ -239,13 +179,10 @@ def dots(
     (series,) = series_of(replace(columns, by=()), None, known)
     scale = scale_of(columns.values)
     return Chart(
-        mark="dots",
-        x=ChartAxis(scale="names", names=[printable(str(name)) for name in rows]),
+        mark="dots", x=ChartAxis(scale="names", names=[printable(str(name)) for name in rows]),
         y=ChartAxis(scale=scale, label="days" if scale == "days" else label, from_zero=from_zero),
-        series=[series],
-        texts=columns.texts(),
-        told=told(columns),
-    )
+        series=[series], texts=columns.texts(), told=told(columns),
+    )  # fmt: skip
 
 
 def shares(columns: Columns, people: int, truth: Any = None) -> Chart:
@@ -265,17 +202,13 @@ def quantiles(columns: Columns, truth: Any = None) -> Chart:
     orders = [100 * float(q) for q in list(columns.labels.values())[-1]]
     series = series_of(columns, orders, truth)
     views = [_view(one) for one in series[:MOST]] or [(0.0, 1.0)]
+    view = min(low for low, _ in views), max(high for _, high in views)
     return Chart(
         mark="line",
         x=ChartAxis(scale="percent", label="part of the records at or below", view=(0, 100)),
-        y=ChartAxis(
-            scale=scale_of(columns.values),
-            view=(min(low for low, _ in views), max(high for _, high in views)),
-        ),
-        series=series,
-        grouped=bool(columns.by),
-        told=told(columns),
-    )
+        y=ChartAxis(scale=scale_of(columns.values), view=view), series=series,
+        grouped=bool(columns.by), told=told(columns),
+    )  # fmt: skip
 
 
 def _view(series: ChartSeries) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
@@ -13,14 +13,10 @@ import numpy as np
 
 from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.results.charts import MOST
-from sourdine.results.tables import (
-    date_axis,
-    grouped,
-    printable,
-)
+from sourdine.results.tables import date_axis, grouped, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
@@ -44,14 +40,7 @@ FALLBACKS = (
 
 
 def folded(name: str) -> str:
-    """Fold a name into lines that fit next to an axis; a longer one ends in an ellipsis.
-
-    Examples
-    --------
-    >>> print(folded("Strongly disagree with this statement"))
-    Strongly disagree with this
-    statement
-    """
+    """Fold a name into lines that fit next to an axis; a longer one ends in an ellipsis."""
     text = drawable(printable(name))
     if len(text) <= FOLD:
         return text
@@ -105,32 +94,19 @@ def _letters(path: Any) -> frozenset[int]:
 
 
 def write_page(figure: Any, path: str, *, what: Any = None, title: str | None = None) -> None:
-    """Write an HTML page with a figure and the table of its numbers.
+    """Write an HTML page with a figure, and below it the table of the answer that is drawn.
 
-    Parameters
-    ----------
-    figure
-        The figure.
-    path
-        The file to write.
-    what
-        The answer that is drawn: its table is below the figure.
-    title
-        The title of the page; defaults to the title of the figure.
+    The title of the page defaults to that of the figure.
     """
     drawing = StringIO()
     figure.savefig(drawing, format="svg")
     svg = drawing.getvalue()
-    svg = svg[svg.index("<svg") :]
-    table = "" if what is None else what._repr_html_()
-    page = environment("sourdine.results").get_template("chart.html")
-    text = page.render(title=title or _above(figure), svg=svg, table=table)
+    titles = [title, figure.get_suptitle(), *(each.get_title(loc="left") for each in figure.axes)]
+    text = environment("sourdine.results").get_template("chart.html").render(
+        title=next(filter(None, titles), "Sourdine"), svg=svg[svg.index("<svg") :],
+        table="" if what is None else what._repr_html_(),
+    )  # fmt: skip
     Path(path).write_text(f"{text}\n", encoding="utf-8")
-
-
-def _above(figure: Any) -> str:
-    titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
-    return next(filter(None, titles), "Sourdine")
 
 
 # ---- Charts with matplotlib, which is imported when first used -----------------------------------
@@ -162,10 +138,7 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
-            "plot",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[plot]'.",
+            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
         ) from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
@@ -215,7 +188,7 @@ def _clean(figure: Any) -> None:
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             ticks = axis.get_major_formatter()
-            ticks.format_ticks = _cleaning(type(ticks).format_ticks, ticks)
+            ticks.format_ticks = partial(_folded_ticks, ticks)
             axis.get_ticklabels()
     for text in figure.findobj(Text):
         shown_text = text.get_text()
@@ -225,34 +198,24 @@ def _clean(figure: Any) -> None:
         text.set_parse_math(False)
 
 
-def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..., list[str]]:
-    return lambda values: [folded(text) for text in format_ticks(ticks, values)]
+def _folded_ticks(ticks: Any, values: Any) -> list[str]:
+    return [folded(text) for text in type(ticks).format_ticks(ticks, values)]
 
 
 def finished(
-    figure: Any,
-    axes: Any,
-    release: Answer,
-    *,
-    title: str | None,
-    path: str | None,
+    figure: Any, axes: Any, release: Answer, *, title: str | None, path: str | None
 ) -> Any:
     """Add title and cost, save if there is a path, and return the figure."""
-    said = " · ".join(filter(None, (release.price, intervals_shown(release.mechanism))))
-    headed(axes, title or titled(release), said)
+    usual, intervals = _about(release)
+    headed(axes, title or usual, " · ".join(filter(None, (release.price, intervals))))
     return saved(figure, path, release)
 
 
-def intervals_shown(mechanism: Any) -> str:
-    """Return which intervals a chart shows, if any."""
-    display = mechanism.display
-    return f"{100 * display.confidence:g}% intervals" if display.intervals else ""
-
-
-def titled(release: Any) -> str:
-    """Return the title of a release's chart, unless another is given."""
-    mechanism = release.mechanism
-    return str(mechanism.display.title or mechanism)
+def _about(release: Answer) -> tuple[str, str]:
+    """Return the usual title of a chart, and which intervals it shows, if any."""
+    display = release.mechanism.display
+    intervals = f"{100 * display.confidence:g}% intervals" if display.intervals else ""
+    return str(display.title or release.mechanism), intervals
 
 
 def headed(axes: Any, title: str, said: str) -> None:
@@ -273,11 +236,7 @@ def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
     ending = Path(path).suffix.lower().lstrip(".")
     if ending not in {"html", *figure.canvas.get_supported_filetypes()}:
         raise ParameterError(
-            "path",
-            "end in .png, .svg, .pdf or .html",
-            repr(str(path)),
-            "Use {path}.",
-            path="picture.png",
+            "path", "end in .png, .svg, .pdf or .html", repr(str(path)), path="picture.png"
         )
     if ending == "html":
         write_page(figure, path, what=what)
@@ -286,7 +245,7 @@ def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
     return figure
 
 
-def named_below(axes: Any, x: Any, names: Sequence[str]) -> None:
+def _named_below(axes: Any, names: Sequence[str]) -> None:
     """Write names below an axis: horizontally, or rotated where they would overlap."""
     many = len(names) > MANY
     if many:
@@ -294,7 +253,7 @@ def named_below(axes: Any, x: Any, names: Sequence[str]) -> None:
     longest = max((len(line) for name in names for line in folded(name).split("\n")), default=0)
     crowded = many or longest * len(names) > SIDE_BY_SIDE
     slant = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
-    axes.set_xticks(x, names, **slant)
+    axes.set_xticks(np.arange(len(names)), names, **slant)
     if longest * len(names) > SIDE_BY_SIDE // 2:
         axes.tick_params(axis="x", labelsize=8)
 
@@ -313,22 +272,12 @@ def gaps(axis: Any) -> None:
     def written(x: float, _: int) -> str:
         if abs(x) < 1e4:
             return f"{x:g}"
-        places = axis.get_majorticklocs()
-        apart = min(np.diff(places), default=1.0)
-        decimals = next((d for d in range(9) if _is_whole(apart * 10**d)), 9)
-        return grouped(f"{x:.{decimals}f}")
+        apart = min(np.diff(axis.get_majorticklocs()), default=1.0)
+        steps = [apart * 10**d for d in range(9)]
+        whole = (d for d, step in enumerate(steps) if abs(step - round(step)) < 1e-3 * abs(step))
+        return grouped(f"{x:.{next(whole, 9)}f}")
 
     axis.set_major_formatter(written)
-
-
-def _is_whole(x: float) -> bool:
-    return bool(abs(x - round(x)) < 1e-3 * abs(x))
-
-
-def _fewer(axes: Any, values: Any) -> None:
-    """Space out ticks of many digits."""
-    long = float(np.abs(np.asarray(values, float)).max(initial=0.0)) >= LONG
-    axes.locator_params(axis="x", nbins=3 if long else 6)
 
 
 # ---- Charts of releases --------------------------------------------------------------------------
@@ -357,19 +306,17 @@ def draw(
     figure, axes = canvas()
     if chart.mark == "bars":
         _bars(axes, chart, chart.series[0])
-    for series, colour in zip(chart.series, SERIES, strict=False):
-        if chart.mark == "line":
-            _line(axes, chart, series, colour)
-        elif chart.mark == "steps":
-            _steps(axes, chart, series, colour)
+    else:
+        drawn = _line if chart.mark == "line" else _steps
+        for series, colour in zip(chart.series, SERIES, strict=False):
+            drawn(axes, chart, series, colour)
+        axes.set_xlabel(chart.x.label, color=INK)
     _scaled(axes, chart)
     axes.grid(axis="y", color=RULE, linewidth=0.8)
-    if chart.mark != "bars":
-        axes.set_xlabel(chart.x.label, color=INK)
     axes.set_ylabel(chart.y.label, color=INK)
     first = chart.series[0]
     if chart.grouped:
-        beside_lines(axes, chart)
+        _names_beside_lines(axes, chart)
     elif first.truth is not None or (chart.mark == "steps" and first.population):
         legend(axes)
     return finished(figure, axes, release, title=title, path=path)
@@ -398,8 +345,9 @@ def _dots(chart: Chart, release: Answer, title: str | None, path: str | None) ->
     axes.set_yticks(y, chart.x.names)
     axes.set_ylim(-0.6, len(x) - 0.3)
     axes.margins(x=0.12)
-    if chart.y.scale != "date":
-        _fewer(axes, [low, high])
+    if chart.y.scale != "date":  # ticks of many digits are spaced out
+        long = float(np.abs(np.asarray([low, high], float)).max(initial=0.0)) >= LONG
+        axes.locator_params(axis="x", nbins=3 if long else 6)
     axes.set_xlabel(chart.y.label, color=INK)
     if chart.y.from_zero:
         axes.set_xlim(left=float(low.min(initial=0.0)))
@@ -480,7 +428,7 @@ def _scaled(axes: Any, chart: Chart, *, small: bool = False) -> None:
     if chart.mark == "bars":
         axes.set_ylim(bottom=0)
     if chart.x.scale == "names":
-        named_below(axes, np.arange(len(chart.x.names)), list(chart.x.names))
+        _named_below(axes, list(chart.x.names))
     else:
         _ticks(axes.xaxis, chart.x, small=small)
     if chart.x.scale == "percent":
@@ -531,32 +479,24 @@ def _panels(chart: Chart, release: Answer, title: str | None, path: str | None) 
     elif grid:
         _scaled(grid[0], chart, small=True)
     across, upwards = (chart.y, chart.x) if flat else (chart.x, chart.y)
-    said = [f"across: {across.label}"] if across.label else []
-    said += [f"upwards: {upwards.label}"] if upwards.label else []
-    shown_ends = intervals_shown(release.mechanism)
-    said += [release.price, f"{shown_ends} of all groups together" if shown_ends else ""]
-    if len(chart.series) > len(grid):
-        said += [f"the first {len(grid)} of {len(chart.series)} groups"]
-    said += ["grey: the other groups"] if chart.mark == "line" else []
-    said += ["red: the truth"] if any(series.truth is not None for series in chart.series) else []
-    figure.suptitle(
-        "\n".join(wrap(title or titled(release), TITLE)), x=0.01, ha="left", color=INK, fontsize=11
-    )
+    usual, intervals = _about(release)
+    several, known = len(chart.series), any(series.truth is not None for series in chart.series)
+    said = (
+        across.label and f"across: {across.label}", upwards.label and f"upwards: {upwards.label}",
+        release.price, intervals and f"{intervals} of all groups together",
+        f"the first {len(grid)} of {several} groups" if several > len(grid) else "",
+        "grey: the other groups" if chart.mark == "line" else "", "red: the truth" if known else "",
+    )  # fmt: skip
+    folded_title = "\n".join(wrap(title or usual, TITLE))
+    figure.suptitle(folded_title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(" · ".join(filter(None, said)), x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path, release)
 
 
 def _grid(names: Sequence[str], high: float, letters: int) -> tuple[Any, list[Any]]:
-    """Return a figure with a small panel for each name; they share their axes.
+    """Return a figure with a small panel of a height below each name; they share their axes.
 
-    Parameters
-    ----------
-    names
-        The names, which are written above the panels.
-    high
-        The height of a panel, in inches.
-    letters
-        The number of letters of the names on the left, if categories are there.
+    ``letters`` is the number of letters of the names on the left, if categories are there.
     """
     m = len(names)
     across = 2 if m in {2, 4} else max(min(m, 3 if m <= MANY_PANELS else 4), 1)
@@ -578,7 +518,7 @@ def _grid(names: Sequence[str], high: float, letters: int) -> tuple[Any, list[An
     return figure, every[:m]
 
 
-def beside_lines(axes: Any, chart: Chart) -> None:
+def _names_beside_lines(axes: Any, chart: Chart) -> None:
     """Write the names of lines to the right of the axes, each in its line's colour."""
     handles, names = axes.get_legend_handles_labels()
     order = list(range(len(names)))
@@ -603,18 +543,10 @@ def environment(package: str) -> Environment:
     """Return the templates in the folder ``web`` of a package.
 
     Jinja is imported here, since most programs make no page.
-
-    Examples
-    --------
-    >>> environment("sourdine.reports").from_string("<b>{{ name }}</b>").render(name="<i>")
-    '<b>&lt;i&gt;</b>'
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader(package, "web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        loader=PackageLoader(package, "web"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip

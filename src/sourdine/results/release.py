@@ -42,48 +42,32 @@ SHOWN = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """How the releases of an estimator are printed and drawn.
-
-    Parameters
-    ----------
-    head
-        The title of the column of numbers in a table.
-    title
-        The title of a chart; by default the estimator's text.
-    numeric
-        Whether the values are numbers, which have intervals.
-    populations
-        Whether there are intervals for the population too.
-    intervals
-        Whether tables, frames and charts show the intervals.
-    extra_intervals
-        Which intervals are shown in addition to those of the sample.
-    confidence
-        The confidence level of the intervals that are shown.
-    protected
-        What the guarantee protects, if that is more than a record.
-    from_zero
-        Whether a chart's axis begins at 0, as that of a count must for comparison.
-    even
-        Whether the numbers are shares of one whole, printed with one precision.
-    most
-        The maximum number of printed numbers: of more, the largest are printed.
-    lead
-        If a table may be split to the width of a page: how many columns begin each part.
-    """
+    """How the releases of an estimator are printed and drawn."""
 
     head: str
+    """The title of the column of numbers in a table."""
     title: str = ""
+    """The title of a chart; by default the estimator's text."""
     numeric: bool = True
+    """Whether the values are numbers, which have intervals."""
     populations: bool = True
+    """Whether there are intervals for the population too."""
     intervals: bool = True
+    """Whether tables, frames and charts show the intervals."""
     extra_intervals: tuple[str, ...] = ()
+    """Which intervals are shown in addition to those of the sample."""
     confidence: float = SHOWN
+    """The confidence level of the intervals that are shown."""
     protected: str = "record"
+    """What the guarantee protects, if that is more than a record."""
     from_zero: bool = False
+    """Whether a chart's axis begins at 0, as that of a count must for comparison."""
     even: bool = False
+    """Whether the numbers are shares of one whole, printed with one precision."""
     most: int | None = None
+    """The maximum number of printed numbers: of more, the largest are printed."""
     lead: int | None = None
+    """If a table may be split to the width of a page: how many columns begin each part."""
 
 
 class Estimator(ABC):
@@ -139,18 +123,12 @@ class Estimator(ABC):
         display = self.display
         own = self._shown_ends(release, "sample") if display.intervals else None
         return Columns(
-            labels=self.labels(release),
-            name=display.head,
-            values=flat(release.value),
-            lower=own and own[0],
-            upper=own and own[1],
+            labels=self.labels(release), name=display.head, values=flat(release.value),
+            lower=own and own[0], upper=own and own[1],
             extra_intervals={of: self._shown_ends(release, of) for of in display.extra_intervals},
-            confidence=display.confidence,
-            even=display.even,
-            most=display.most,
-            further=self.further(release),
-            printed=self.printed_rows(release),
-        )
+            confidence=display.confidence, even=display.even, most=display.most,
+            further=self.further(release), printed=self.printed_rows(release),
+        )  # fmt: skip
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         return None
@@ -163,13 +141,10 @@ class Estimator(ABC):
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
-            "difference",
-            "difference() is only available for a release by group.",
-            "",
-            "Ask with {by} and {keys}, then for the difference of two of them.",
-            by="sex",
+            "difference", "difference() is only available for a release by group.", "",
+            "Ask with {by} and {keys}, then for the difference of two of them.", by="sex",
             keys=["f", "m"],
-        )
+        )  # fmt: skip
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
@@ -298,48 +273,30 @@ class Release(Answer):
             commonly done, for a shorter interval; by default the interval holds for every law.
         """
         if of not in ("sample", "population"):
-            raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
-            )
+            raise ParameterError("of", "be 'sample' or 'population'", repr(of), of="sample")
         display = self.mechanism.display
         if not display.numeric:
             raise ParameterTypeError(
-                "interval",
-                f"interval() is not available for a {display.head}.",
-                f"a {display.head}",
-                "Use release.mechanism.error(0.05).",
-            )
+                "interval", f"interval() is not available for a {display.head}.",
+                f"a {display.head}", "Use release.mechanism.error(0.05).",
+            )  # fmt: skip
         if of == "population" and not display.populations:
             raise ParameterError(
-                "of",
-                f"be 'sample' for a {display.head}, which depends on the number of records",
-                repr(of),
-                "Use {of}, or ask for a mean or a proportion.",
-                of="sample",
-            )
-        if assume is not None:
-            self._check_normal(assume, of)
+                "of", f"be 'sample' for a {display.head}, which depends on the number of records",
+                repr(of), "Use {of}, or ask for a mean or a proportion.", of="sample",
+            )  # fmt: skip
+        if assume is not None and (assume != "normal" or of != "population"):
+            raise ParameterError(
+                "assume", "be 'normal', with {of}, or omitted", given(assume),
+                assume="normal", of="population",
+            )  # fmt: skip
+        if assume is not None and "normal" not in display.extra_intervals:
+            raise ParameterError(
+                "assume", f"be omitted for this {display.head}", given(assume),
+                "Omit it; a mean has such intervals with {population}.", population=True,
+            )  # fmt: skip
         which = of if assume is None else "normal"
         return self.mechanism.widened_limits(self, read_confidence(confidence), which)
-
-    def _check_normal(self, assume: str, of: str) -> None:
-        if assume != "normal" or of != "population":
-            raise ParameterError(
-                "assume",
-                "be 'normal', with {of}, or omitted",
-                given(assume),
-                "Use {assume} and {of}.",
-                assume="normal",
-                of="population",
-            )
-        if "normal" not in self.mechanism.display.extra_intervals:
-            raise ParameterError(
-                "assume",
-                f"be omitted for this {self.mechanism.display.head}",
-                given(assume),
-                "Omit it; a mean has such intervals with {population}.",
-                population=True,
-            )
 
     @property
     def answer(self) -> Release:
@@ -364,52 +321,30 @@ class Release(Answer):
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         facts = [
-            ("cost", self.price),
-            ("method", str(self.mechanism)),
-            *self.mechanism.findings(self),
-        ]
-        remarks = self.mechanism.remarks(self, words or PythonWording())
-        texts = (*self.caveats, *self._warnings(), *remarks)
-        return facts + [("note", text) for text in texts]
-
-    def _warnings(self) -> tuple[str, ...]:
+            ("cost", self.price), ("method", str(self.mechanism)), *self.mechanism.findings(self),
+        ]  # fmt: skip
+        texts = [*self.caveats]
         if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
-            return (f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.",)
-        return ()
+            texts.append(f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.")
+        texts += self.mechanism.remarks(self, words or PythonWording())
+        return facts + [("note", text) for text in texts]
 
     @property
     def price(self) -> str:
         """The cost and what it protects, in words."""
         return self.cost.told(self.mechanism.display.protected)
 
-    def printed_interval(self) -> dict[str, Any] | None:
-        """Return the printed interval as JSON; None if none is printed.
-
-        Examples
-        --------
-        >>> from sourdine.mechanisms import Laplace
-        >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
-        0.95
-        """
-        if not self.mechanism.display.intervals:
-            return None
-        confidence = self.mechanism.display.confidence
-        return {"confidence": confidence, "ends": plain(self.interval(confidence))}
-
     def derived(self) -> dict[str, Any]:
         """Return what is sent in addition to `to_dict`: the cost as decimals, the printed interval.
 
         Both follow from the release, so they are not stored with it.
-
-        Examples
-        --------
-        >>> from sourdine.mechanisms import Laplace
-        >>> Laplace(epsilon=0.05).release(1000).derived()["cost"]["decimal"]
-        {'epsilon': 0.05, 'delta': 0.0}
         """
         facts: dict[str, Any] = {"cost": self.cost.to_dict() | {"decimal": self.cost.decimal}}
-        interval = self.printed_interval()
-        return facts if interval is None else {**facts, "interval": interval}
+        if self.mechanism.display.intervals:
+            confidence = self.mechanism.display.confidence
+            ends = plain(self.interval(confidence))
+            facts["interval"] = {"confidence": confidence, "ends": ends}
+        return facts
 
     def difference(self, first: object, second: object) -> Release:
         """Return how far the first of two groups is above the second, at no further cost."""
@@ -433,13 +368,10 @@ class Release(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "value": plain(self.value),
-            "cost": self.cost.to_dict(),
-            "mechanism": str(self.mechanism),
-            "question": self.mechanism.to_dict(),
-            "drawn": plain(self.drawn),
-            "caveats": list(self.caveats),
-        }
+            "value": plain(self.value), "cost": self.cost.to_dict(),
+            "mechanism": str(self.mechanism), "question": self.mechanism.to_dict(),
+            "drawn": plain(self.drawn), "caveats": list(self.caveats),
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
@@ -447,13 +379,10 @@ class Release(Answer):
         mechanism = read_estimator(facts["question"])
         kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
-            value=mechanism.value(facts["drawn"]),
-            cost=Guarantee.from_dict(facts["cost"]),
-            mechanism=mechanism,
-            caveats=tuple(facts["caveats"]),
-            drawn=facts["drawn"],
+            value=mechanism.value(facts["drawn"]), cost=Guarantee.from_dict(facts["cost"]),
+            mechanism=mechanism, caveats=tuple(facts["caveats"]), drawn=facts["drawn"],
             grid=getattr(mechanism, "grid", None),
-        )
+        )  # fmt: skip
 
 
 def read_estimator(facts: Mapping[str, Any]) -> Estimator:
@@ -461,11 +390,9 @@ def read_estimator(facts: Mapping[str, Any]) -> Estimator:
     kind = facts["statistic"]
     if kind not in Estimator.kinds:
         raise ParameterError(
-            "the JSON",
-            "hold the release of a statistic",
-            f"the kind {kind!r}",
+            "the JSON", "hold the release of a statistic", f"the kind {kind!r}",
             "Only releases of sourdine's statistics can be read.",
-        )
+        )  # fmt: skip
     return Estimator.kinds[kind].from_dict(facts)
 
 
@@ -475,33 +402,18 @@ def read_confidence(confidence: object) -> float:
 
 
 def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
-    """Return the probability of a failure, exactly.
-
-    Examples
-    --------
-    >>> beta_of(0.95)
-    Fraction(1, 20)
-    """
+    """Return the probability of a failure, exactly."""
     value = rational(confidence, "confidence", example=0.95)
     if not (0 < value < 1 and 1 - value >= least):
         raise ParameterError(
-            "confidence",
-            "be above 0 and below 1",
-            given(confidence),
-            "Use a probability, such as {confidence}.",
-            confidence=0.95,
-        )
+            "confidence", "be above 0 and below 1", given(confidence),
+            "Use a probability, such as {confidence}.", confidence=0.95,
+        )  # fmt: skip
     return 1 - value
 
 
 def holding(value: Any, ends: Any) -> Any:
-    """Return intervals, each widened to include its value.
-
-    Examples
-    --------
-    >>> holding(-4, (0, 2)), holding({"a": 7, "b": 3}, {"a": (5, 9), "b": (4, 9)})
-    ((-4, 2), {'a': (5, 9), 'b': (3, 9)})
-    """
+    """Return intervals, each widened to include its value."""
     if isinstance(ends, Mapping):
         return {key: holding(value[key], own) for key, own in ends.items()}
     low, high = ends
@@ -520,13 +432,7 @@ def _pairs(ends: Any) -> list[Any]:
 
 
 def shown_ends(pairs: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
-    """Return the lower and the upper ends to be shown; None for an interval without an end.
-
-    Examples
-    --------
-    >>> shown_ends([(0, 1), (float("-inf"), float("inf"))])
-    ([0, None], [1, None])
-    """
+    """Return the lower and the upper ends to be shown; None for an interval without an end."""
     lower = [x for low, _ in pairs for x in flat(low)]
     upper = [x for _, high in pairs for x in flat(high)]
     for i, both in enumerate(zip(lower, upper, strict=True)):

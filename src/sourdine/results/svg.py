@@ -33,43 +33,23 @@ MOST_POINTS = 200
 
 
 def drawing(inside: str, width: float, height: float, told: str) -> str:
-    """Return an SVG drawing of a size, with a description for screen readers.
-
-    Examples
-    --------
-    >>> drawing("", 20, 10, "<nothing>")
-    '<svg viewBox="0 0 20 10" role="img" aria-label="&lt;nothing&gt;" direction="ltr"></svg>'
-    """
+    """Return an SVG drawing of a size, with a description for screen readers."""
     return (
         f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(told)}" '
         f'direction="ltr">{inside}</svg>'
     )
 
 
-def whisker(x1: float, x2: float, y: float) -> str:
-    """Return a horizontal interval with its ends."""
-    across = f'<line class="end" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-    return across + "".join(
-        f'<line class="end" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        for x in (x1, x2)
-    )
-
-
 def text(words: str, x: float, y: float, anchor: str = "start", kind: str = "tick") -> str:
-    """Return words at a place.
-
-    Examples
-    --------
-    >>> text("a < b", 1, 2)
-    '<text class="tick" x="1.0" y="2.0" text-anchor="start">a &lt; b</text>'
-    """
+    """Return words at a place."""
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
     return f'<text class="{kind}" {place}>{escape(words)}</text>'
 
 
-def rule(x1: float, x2: float, y: float) -> str:
-    """Return a horizontal grid line."""
-    return f'<line class="rule" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+def rule(x1: float, x2: float, y1: float, y2: float | None = None, kind: str = "rule") -> str:
+    """Return a line, by default a horizontal one of the grid."""
+    down = y1 if y2 is None else y2
+    return f'<line class="{kind}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{down:.1f}"/>'
 
 
 def scaled(low: float, high: float, begin: float, end: float) -> Place:
@@ -79,13 +59,7 @@ def scaled(low: float, high: float, begin: float, end: float) -> Place:
 
 
 def ticks(low: float, high: float, most: int) -> Ticks:
-    """Return round numbers between two, a few of them, each with its text.
-
-    Examples
-    --------
-    >>> ticks(0, 2300, 4)
-    [(0.0, '0'), (1000.0, '1000'), (2000.0, '2000')]
-    """
+    """Return round numbers between two, a few of them, each with its text."""
     rough = (high - low or 1.0) / most
     power = 10.0 ** floor(log10(rough))
     step = next(s * power for s in (1, 2, 5, 10) if s * power >= rough)
@@ -110,16 +84,15 @@ def draw_all(charts: Mapping[str, Chart], wide: int) -> str:
     """Return one drawing of several charts, each below its title; of one chart, that chart."""
     if len(charts) == 1:
         return draw(next(iter(charts.values())), wide)
-    parts, told, top = [], [], 0.0
+    parts, top = "", 0.0
     for title, chart in charts.items():
         drawn = draw(chart, wide)
         high = float(drawn.partition('viewBox="0 0 ')[2].partition('"')[0].split()[1])
         place = f'y="{top + TITLE:g}" width="{wide}" height="{high:g}"'
-        parts.append(text(title, 0, top + 18, kind="name"))
-        parts.append(drawn.replace("<svg ", f"<svg {place} ", 1))
-        told.append(title)
+        parts += text(title, 0, top + 18, kind="name")
+        parts += drawn.replace("<svg ", f"<svg {place} ", 1)
         top += TITLE + high
-    return drawing("".join(parts), wide, top, "; ".join(told))
+    return drawing(parts, wide, top, "; ".join(charts))
 
 
 def draw(chart: Chart, wide: int) -> str:
@@ -141,15 +114,11 @@ def _cut(name: str, room: float) -> str:
     return name if len(name) <= fits else f"{name[: fits - 1]}…"
 
 
-def _said(row: Sequence[str]) -> str:
-    value, *ends = row
-    return f"{value}  {interval_text(*ends)}" if ends else value
-
-
 def _rows(chart: Chart, wide: int) -> tuple[str, float]:
     """Draw a dot and its interval for each row; counts begin at 0."""
     (series,) = chart.series
-    names, said = chart.x.names, list(map(_said, chart.texts))
+    names = chart.x.names
+    said = [f"{v}  {interval_text(*ends)}" if ends else v for v, *ends in chart.texts]
     narrow = wide < NARROW
     left = min(max(LETTER * max(map(len, names)) + 16, 60.0), wide * (0.3 if narrow else 0.35))
     right = 12.0 if narrow else LETTER * max(map(len, said)) + 16
@@ -159,10 +128,11 @@ def _rows(chart: Chart, wide: int) -> tuple[str, float]:
     place, parts = scaled(begin, high + pad, left, wide - right), ""
     for i, name in enumerate(names):
         y = ROW * (i + 0.5) + 4
-        parts += rule(left, wide - right, y) + text(
-            _cut(name, left), left - 10, y + 4.5, "end", "name"
-        )
-        parts += whisker(place(series.low[i]), place(series.high[i]), y)
+        parts += rule(left, wide - right, y)
+        parts += text(_cut(name, left), left - 10, y + 4.5, "end", "name")
+        ends = place(series.low[i]), place(series.high[i])
+        parts += rule(*ends, y, kind="end")
+        parts += "".join(rule(end, end, y - 5, y + 5, "end") for end in ends)
         parts += f'<circle class="dot" cx="{place(series.value[i]):.1f}" cy="{y}" r="5"/>'
         if not narrow:
             parts += text(said[i], wide - right + 12, y + 4.5, kind="name")

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from html import escape
 from math import ceil, floor, isfinite, log10
-from textwrap import fill
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sourdine.calendar import DAY, moment, read_instant, unit_of
 from sourdine.errors import ParameterError
+from sourdine.exact import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,13 +47,7 @@ def printable(text: str) -> str:
 
 
 def json_text(facts: object) -> str:
-    r"""Return JSON in one line, in which letters are kept and everything else is escaped.
-
-    Examples
-    --------
-    >>> print(json_text({"vote": "été\x9b2J"}))
-    {"vote": "été\u009b2J"}
-    """
+    r"""Return JSON in one line, in which letters are kept and everything else is escaped."""
     text = json.dumps(facts, ensure_ascii=False)
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
@@ -64,11 +59,6 @@ def decimals(width: float) -> int:
     """Return how many decimals to print of a number that is known to within ``width``.
 
     Two digits of the width are kept, so rounding loses at most a twentieth of it.
-
-    Examples
-    --------
-    >>> decimals(0.034), decimals(1200.0), decimals(0.0)
-    (3, -2, 6)
     """
     return 6 if width <= 0 else 1 - floor(log10(width))
 
@@ -102,66 +92,31 @@ def grouped(text: str) -> str:
 
 
 def brief(x: float, digits: int = 10) -> str:
-    """Return a public number in at most so many significant digits.
-
-    Examples
-    --------
-    >>> brief(149760), brief(258.7, 2), brief(0.0312, 2), brief(27_641.0, 3), brief(1e30)
-    ('149,760', '260', '0.031', '27,600', '1e+30')
-    """
+    """Return a public number in at most so many significant digits."""
     text = f"{x:.{digits}g}"
     return f"{float(text):,.10g}" if abs(x) >= 10_000 else f"{float(text):g}"
 
 
 def unbounded(value: Any) -> str:
-    """Return the text of a value that any number may be near: of a float, three digits.
-
-    Examples
-    --------
-    >>> unbounded(17928.208123), unbounded(0.0), unbounded(3)
-    ('17,900', '0', '3')
-    """
+    """Return the text of a value that any number may be near: of a float, three digits."""
     inexact = isinstance(value, float) and isfinite(value) and value
     return brief(value, 3) if inexact else label(value)
 
 
 def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
-    """Return the texts of a value and of the ends of its interval, which are rounded outward.
-
-    Examples
-    --------
-    >>> row(51234.5678, (51004.2, 51496.1))
-    ('51,230', '51,000', '51,500')
-    """
+    """Return the texts of a value and of the ends of its interval, which are rounded outward."""
     low, high = ends
     width = float(high) - float(low)
-    value_text = shown(value, own_width(value, width))
-    return value_text, outward(low, width, floor), outward(high, width, ceil)
+    own = min(width, abs(float(value)) / 100) if value else width  # three digits are kept
+    return shown(value, own), outward(low, width, floor), outward(high, width, ceil)
 
 
 def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
-    """Return an end of an interval, rounded away from its middle.
-
-    Examples
-    --------
-    >>> outward(0.3, 0.1, floor), outward(0.30000001, 0.1, ceil), outward(0.3, 0.1, ceil)
-    ('0.30', '0.31', '0.30')
-    """
+    """Return an end of an interval, rounded away from its middle."""
     if isinstance(end, int) or not isfinite(end):
         return shown(end, width)
     place = Decimal(1).scaleb(-decimals(width))
     return shown(float(rounded(Decimal(repr(float(end))) / place) * place), width)
-
-
-def own_width(value: float, width: float) -> float:
-    """Return the width by which a value is rounded: its interval's, but three digits are kept.
-
-    Examples
-    --------
-    >>> shown(33199.5, own_width(33199.5, 200_000.0))
-    '33,200'
-    """
-    return min(width, abs(float(value)) / 100) if value else width
 
 
 # ---- Dates and times -----------------------------------------------------------------------------
@@ -193,13 +148,7 @@ def micros(x: dt.date | dt.timedelta) -> int:
 
 
 def places(values: Sequence[Any]) -> list[float]:
-    """Return positions on an axis: dates in days from 1970, durations in days, numbers.
-
-    Examples
-    --------
-    >>> places([dt.date(1970, 1, 2), dt.datetime(1970, 1, 1, 12)]), places([3])
-    ([1.0, 0.5], [3.0])
-    """
+    """Return positions on an axis: dates in days from 1970, durations in days, numbers."""
     return [micros(v) / DAY if is_date(v) or is_duration(v) else float(v) for v in values]
 
 
@@ -235,32 +184,21 @@ def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
     return str(shown.isoformat() if spec == "days" else shown.isoformat(" ", spec))
 
 
-def date_row(value: dt.date, ends: Sequence[dt.date]) -> tuple[str, str, str]:
-    """Return the texts of a date and of the ends of its interval, which are rounded outward."""
-    low, high = ends
-    width = micros(high) - micros(low)
-    return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
+    """Return the texts of a number, a date or a duration and of the ends of its interval.
 
-
-def duration_row(value: dt.timedelta, ends: Sequence[dt.timedelta]) -> tuple[str, str, str]:
-    """Return the texts of a duration and of the ends of its interval, in one unit.
-
-    Examples
-    --------
-    >>> duration_row(dt.timedelta(days=3), (dt.timedelta(days=2), dt.timedelta(days=4.123)))
-    ('3.000 days', '2.0 days', '4.2 days')
+    The ends are rounded outward, and durations have one unit.
     """
+    if is_date(value):
+        low, high = ends
+        width = micros(high) - micros(low)
+        return shown_date(value, width), shown_date(low, width), shown_date(high, width, up=True)
+    if not is_duration(value):
+        return row(value, ends)
     name, size = unit_of(max(abs(micros(x)) for x in (value, *ends)))
     texts = row(micros(value) / size, [micros(end) / size for end in ends])
-    first, low, high = (f"{text} {name}" for text in texts)
-    return first, low, high
-
-
-def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
-    """Return the texts of a number, a date or a duration and of the ends of its interval."""
-    if is_date(value):
-        return date_row(value, ends)
-    return (duration_row if is_duration(value) else row)(value, ends)
+    first, first_end, last_end = (f"{text} {name}" for text in texts)
+    return first, first_end, last_end
 
 
 def date_axis(axis: Any, *, small: bool = False) -> None:
@@ -295,20 +233,6 @@ LEFT = "style='text-align:left'"
 class Sheet:
     """Heads, rows and notes, as printable texts (`sourdine.results.tables`).
 
-    Parameters
-    ----------
-    heads
-        The names of the columns; empty if there are only notes.
-    lines
-        The cells of each line.
-    notes
-        The notes below the table: a word and a text each.
-    title
-        The title above the table, if any.
-    lead
-        If a table may be split to the width of a page: how many columns begin each part. None:
-        it is never split.
-
     Examples
     --------
     >>> print(Sheet(heads=("key", "count"), lines=[("yes", "12"), ("no", "7")]).text())
@@ -318,20 +242,23 @@ class Sheet:
     """
 
     heads: Sequence[str] = ()
+    """The names of the columns; empty if there are only notes."""
     lines: Sequence[Sequence[str]] = ()
+    """The cells of each line."""
     notes: Sequence[tuple[str, str]] = ()
+    """The notes below the table: a word and a text each."""
     title: str | None = None
+    """The title above the table, if any."""
     lead: int | None = None
+    """If a table may be split to the width of a page: how many columns begin each part. None: it is
+    never split."""
 
     def __post_init__(self) -> None:
-        whole = {
-            "heads": tuple(map(printable, self.heads)),
-            "lines": [tuple(map(printable, line)) for line in self.lines],
-            "notes": [(printable(word), printable(text)) for word, text in self.notes],
-            "title": self.title and printable(self.title),
-        }
-        for name, value in whole.items():
-            object.__setattr__(self, name, value)
+        set_ = object.__setattr__
+        set_(self, "heads", tuple(map(printable, self.heads)))
+        set_(self, "lines", [tuple(map(printable, line)) for line in self.lines])
+        set_(self, "notes", [(printable(word), printable(text)) for word, text in self.notes])
+        set_(self, "title", self.title and printable(self.title))
 
     def text(self) -> str:
         """Return the table for a terminal: names left-aligned, numbers right-aligned."""
@@ -344,7 +271,11 @@ class Sheet:
             kept = [columns[i] for i in part]
             lines += ["  ".join(line).rstrip() for line in zip(*kept, strict=True)]
         width = max((len(word) for word, _ in self.notes), default=0)
-        below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
+        wrapped = TextWrapper(
+            PAGE, subsequent_indent=" " * (width + 2), break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
+        below = [wrapped.fill(f"{word:<{width}}  {text}") for word, text in self.notes]
         return "\n".join([*([self.title] if self.title else []), *lines, *below])
 
     def pages(self, gap: int = GAP) -> list[list[int]]:
@@ -385,22 +316,18 @@ class Sheet:
             return f"{title}<table>{facts}</table>"
         below = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
         notes = f"<div style='max-width:48em'>{below}</div>" if below else ""
-        first, *rest = self._parts()
-        parts = "".join(
-            f"<tbody {LEFT}>{_row(heads, 'th')}{_rows(lines)}</tbody>" for heads, *lines in rest
-        )
-        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
-        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{parts}</table>{notes}"
-
-    def _parts(self) -> list[list[Sequence[str]]]:
-        """Return the lines between empty ones; heads begin each part except the first."""
         parts: list[list[Sequence[str]]] = [[]]
-        for line in self.lines:
+        for line in self.lines:  # empty lines separate parts, which begin with heads of their own
             if any(line):
                 parts[-1].append(line)
             else:
                 parts.append([])
-        return [parts[0], *(part for part in parts[1:] if part)]
+        first, *rest = parts
+        further = "".join(
+            f"<tbody {LEFT}>{_row(part[0], 'th')}{_rows(part[1:])}</tbody>" for part in rest if part
+        )
+        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
+        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{further}</table>{notes}"
 
 
 class Displayable(ABC):
@@ -434,56 +361,17 @@ def _aligned(head: str, texts: Sequence[str]) -> list[str]:
     return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
 
 
-def _wrapped(text: str, indent: int) -> str:
-    """Wrap a note to a terminal's width, indented below its word."""
-    return fill(
-        text,
-        PAGE,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
 # ---- Columns of numbers with labels and intervals ------------------------------------------------
 
 
 C = TypeVar("C")
 
 EXTRA_HEADS = {"normal": "population (normal)", "population": "population (any law)"}
-LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
     """Columns of one length: labels, values and, where they are known, the ends of intervals.
-
-    Parameters
-    ----------
-    labels
-        The labels of the rows, by name; may be empty for a single number.
-    name
-        The name of the values.
-    values
-        The numbers.
-    lower, upper
-        The ends of their intervals; None if a value has none.
-    extra_intervals
-        The ends of further intervals: of a ``"population"``, and by the ``"normal"``
-        approximation.
-    confidence
-        The confidence level of the intervals; None if it is stated elsewhere.
-    even
-        Whether all numbers are printed with the precision of the narrowest interval, as for
-        shares of one whole; otherwise each with that of its own interval.
-    further
-        Further columns of a frame, such as the edges of bins as numbers; not printed.
-    printed
-        Which rows are printed; defaults to all.
-    most
-        The maximum number of printed rows: of more, those with the largest values. None for all.
-    by
-        The labels that name a group, which come first.
 
     Examples
     --------
@@ -493,17 +381,30 @@ class Columns:
     """
 
     labels: Mapping[str, Sequence[Any]]
+    """The labels of the rows, by name; may be empty for a single number."""
     name: str
+    """The name of the values."""
     values: Sequence[Any]
+    """The numbers."""
     lower: Sequence[Any] | None = None
     upper: Sequence[Any] | None = None
+    """The ends of their intervals; None if a value has none."""
     extra_intervals: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
+    """The ends of further intervals: of a ``"population"``, and by the ``"normal"`` approximation.
+    """
     confidence: float | None = 0.95
+    """The confidence level of the intervals; None if it is stated elsewhere."""
     even: bool = False
+    """Whether all numbers are printed with the precision of the narrowest interval, as for shares
+    of one whole; otherwise each with that of its own interval."""
     most: int | None = None
+    """The maximum number of printed rows: of more, those with the largest values. None for all."""
     further: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Further columns of a frame, such as the edges of bins as numbers; not printed."""
     printed: Sequence[int] | None = None
+    """Which rows are printed; defaults to all."""
     by: Sequence[str] = ()
+    """The labels that name a group, which come first."""
 
     def largest(self, most: int | None) -> Columns:
         """Return the rows with the largest values, in their original order."""
@@ -516,17 +417,13 @@ class Columns:
         def picked(column: Sequence[Any]) -> list[Any]:
             return [column[i] for i in kept]
 
+        extra = {of: (picked(low), picked(up)) for of, (low, up) in self.extra_intervals.items()}
         return replace(
-            self,
+            self, values=picked(self.values), lower=self.lower and picked(self.lower),
+            upper=self.upper and picked(self.upper), extra_intervals=extra,
             labels={name: picked(column) for name, column in self.labels.items()},
             further={name: picked(column) for name, column in self.further.items()},
-            values=picked(self.values),
-            lower=self.lower and picked(self.lower),
-            upper=self.upper and picked(self.upper),
-            extra_intervals={
-                of: (picked(low), picked(high)) for of, (low, high) in self.extra_intervals.items()
-            },
-        )
+        )  # fmt: skip
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
@@ -535,15 +432,13 @@ class Columns:
         texts = kept.texts()
         own = [[interval_text(*ends) for _, *ends in texts]] if self.bounded else []
         extra = [
-            [spanned(*pair) for pair in zip(*ends, strict=True)]
+            [interval_text(*any_row(pair[0], pair)[1:]) for pair in zip(*ends, strict=True)]
             for ends in kept.extra_intervals.values()
         ]
         heads = (
-            *self.labels,
-            self.name,
-            *([interval_head(self.confidence)] if self.bounded else []),
+            *self.labels, self.name, *([interval_head(self.confidence)] if self.bounded else []),
             *(EXTRA_HEADS[of] for of in self.extra_intervals),
-        )
+        )  # fmt: skip
         rows = list(zip(*names, [text for text, *_ in texts], *own, *extra, strict=True))
         left = len(self.values) - len(kept.values)
         if left > 0 and self.printed is None:
@@ -566,8 +461,8 @@ class Columns:
             ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
         return [
-            (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))
-            for v, pair in zip(self.values, ends, strict=True)
+            (shown(v, width), outward(low, width, floor), outward(high, width, ceil))
+            for v, (low, high) in zip(self.values, ends, strict=True)
         ]
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -586,13 +481,7 @@ class Columns:
 
 
 def with_free_names(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
-    """Return both in order; a label with the name of an own column gets a ``_`` appended.
-
-    Examples
-    --------
-    >>> with_free_names({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
-    {'count_': ['a', 'b'], 'sex': ['f', 'm'], 'count': [3, 4]}
-    """
+    """Return both in order; a label with the name of an own column gets a ``_`` appended."""
     named: dict[str, C] = {}
     for name, column in labels.items():
         free = name
@@ -604,80 +493,34 @@ def with_free_names(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, 
 
 def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
     """Return columns as a frame of the named library: pandas, polars or pyarrow."""
-    if library not in LIBRARIES:
-        raise ParameterError(
-            "library",
-            "be 'pandas', 'polars' or 'pyarrow'",
-            repr(library),
-            "Use {library}.",
-            library="pandas",
-        )
+    one_of(library, "library", "pandas", "polars", "pyarrow")
     import narwhals
 
     try:
         return narwhals.from_dict(columns, backend=cast("Any", library)).to_native()
     except ImportError:
         raise ParameterError(
-            "library",
-            "be an installed library",
-            repr(library),
-            f"Run pip install {library}.",
+            "library", "be an installed library", repr(library), f"Run pip install {library}."
         ) from None
 
 
 def interval_head(confidence: float | None) -> str:
-    """Return the title of a column of confidence intervals.
-
-    Examples
-    --------
-    >>> interval_head(0.95), interval_head(None)
-    ('95% CI', 'interval')
-    """
+    """Return the title of a column of confidence intervals."""
     return "interval" if confidence is None else f"{100 * confidence:g}% CI"
 
 
 def interval_text(low: str, high: str) -> str:
-    """Return an interval in one cell; empty if there is none.
-
-    Examples
-    --------
-    >>> interval_text("36", "39"), interval_text("", "")
-    ('[36, 39]', '')
-    """
+    """Return an interval in one cell; empty if there is none."""
     return f"[{low}, {high}]" if low or high else ""
 
 
-def spanned(low: Any, high: Any) -> str:
-    """Return an interval in one cell, rounded outward.
-
-    Examples
-    --------
-    >>> spanned(51004.2, 51496.1)
-    '[51,000, 51,500]'
-    """
-    _, first, last = any_row(low, (low, high))
-    return interval_text(first, last)
-
-
 def with_ends(value: str, *ends: str) -> str:
-    """Return a number and its interval in one line.
-
-    Examples
-    --------
-    >>> with_ends("37.2", "36", "39"), with_ends("bus")
-    ('37.2 [36, 39]', 'bus')
-    """
+    """Return a number and its interval in one line."""
     return f"{value} {interval_text(*ends)}" if any(ends) else value
 
 
 def label(x: object) -> str:
-    """Return a label as printed: numbers with few digits.
-
-    Examples
-    --------
-    >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
-    ('0.1', '0', '10,000,000', 'yes', '0.33333333')
-    """
+    """Return a label as printed: numbers with few digits."""
     if not isinstance(x, float):
         return "" if x is None else str(x)
     text = shown(x, 1e-6 * abs(x)) if x else "0"

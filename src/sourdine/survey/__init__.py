@@ -1,12 +1,10 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
 =====================  =============================================================================
-``database``           what a survey asks of its database, and how it is kept in an SQLite file
 ``demo``               a survey that runs on this machine, answered by simulated browsers
-``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python
 ``document``           `Survey`: what is asked, in which words, at what cost, by whom, and where
                        answers go
-``form``               the form that a device reads, and what a device refuses
+``form``               the form that a device reads
 ``page``               a survey as one HTML file: words, scripts, page
 ``postgres_database``  `PostgresTables`: a survey's tables in PostgreSQL
 ``precision``          the precision that a number of people will give, and a summary of a survey

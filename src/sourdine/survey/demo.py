@@ -15,9 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
-from sourdine.survey import device
+from sourdine.local.reports.records import to_lines
 from sourdine.survey.document import SKELETON, Survey
-from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 from sourdine.survey.results import results
 from sourdine.survey.serving import Collector, WebServer
@@ -41,27 +40,19 @@ TOGETHER = 64
 
 
 def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -> Results:
-    """Run a survey until it is stopped; return what it says in the end.
+    """Run a survey that ``n`` browsers answer until it is stopped, or stops by itself.
 
-    Parameters
-    ----------
-    n
-        How many browsers answer.
-    seconds
-        After how long it stops by itself.
-    port
-        Where to listen on loopback; 0 for a free port.
-    say
-        What tells the person who watches.
+    Returns what it says in the end. The port is one of loopback, 0 for a free one.
     """
     if not 1 <= n <= MOST:
-        raise ParameterError("n", f"be from 1 to {MOST}", str(n), "Use {n}.", n=500)
+        raise ParameterError("n", f"be from 1 to {MOST}", str(n), n=500)
     if not 0 < seconds <= 86_400:
-        raise ParameterError(
-            "seconds", "be above 0 and at most 86400", f"{seconds:g}", "Use {seconds}.", seconds=60
-        )
+        raise ParameterError("seconds", "be above 0 and at most 86400", f"{seconds:g}", seconds=60)
     with TemporaryDirectory(prefix="sourdine-") as folder:
-        place = port or _free()
+        place = port
+        if not place:
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                place = int(taken.getsockname()[1])
         facts = tomllib.loads(SKELETON) | {"send_to": f"http://127.0.0.1:{place}/reports"}
         # one question for each person tells more of few people
         survey = Survey.from_facts(facts | {"epsilon": 2, "method": "sample"})
@@ -75,21 +66,18 @@ def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -
     return found
 
 
-def _free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 def simulated(survey: Survey, n: int) -> tuple[list[str], str]:
     """Return the records of so many people who answer the survey of `SKELETON`, and what drew them.
 
-    The page's own device draws them in Node; where there is none, the reference in Python does.
+    The page's own device draws them in Node; where there is none, the schema does.
     """
     people = [_person(random.SystemRandom()) for _ in range(n)]
     program = shutil.which("node")
     if program is None:
-        form = form_for_device(survey.schema)
-        return [device.record(form, person) for person in people], "Python"
+        several = [{**one, "wishes": ";".join(one.get("wishes", ()))} for one in people]
+        table = {name: [one.get(name) for one in several] for name in survey.schema.columns}
+        drawn = survey.schema.reports(table)
+        return [line for records in drawn for line in to_lines(records)], "Python"
     with (
         TemporaryDirectory() as folder,
         as_file(files("sourdine.survey").joinpath("web", "device.mjs")) as script,

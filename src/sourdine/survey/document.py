@@ -48,7 +48,7 @@ from sourdine.local.table.columns import Number
 from sourdine.local.table.schema import Schema
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import languages as spoken
-from sourdine.survey.page import read_words, said, words
+from sourdine.survey.page import read_words, said, source, words
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -81,22 +81,15 @@ Text = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyQuestion:
-    """One question in words; its column in the schema says what may be answered.
-
-    Parameters
-    ----------
-    name
-        The column.
-    ask, help
-        What is asked, and what helps to answer.
-    labels
-        How answers are called, those that are called otherwise than the schema does.
-    """
+    """One question in words; its column in the schema says what may be answered."""
 
     name: str
+    """The column."""
     ask: Text
     help: Text | None = None
+    """What is asked, and what helps to answer."""
     labels: Mapping[str, Text] = field(default_factory=dict)
+    """How answers are called, those that are called otherwise than the schema does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -184,23 +177,19 @@ class Survey:
         if "round" in known:
             schema = schema.round(known["round"])
         form_for_device(schema if schema.rounds is None or schema.turn else schema.round(1))
+        letters = "lowercase letters, digits and hyphens"
         return Survey(
-            name=_matching(
-                known["name"], "name", NAME, "lowercase letters, digits and hyphens", "age"
-            ),
+            name=_matching(known["name"], "name", NAME, letters, "age"),
             title=_text(known["title"], "title", tags),
             text=_text(known["text"], "text", tags) if known.get("text") else None,
             questions=tuple(
                 _question(name, asked[name], schema, tags)
                 for name in _order(known.get("order"), list(asked))
             ),
-            schema=schema,
-            who=_line(known["who"], "who"),
+            schema=schema, who=_line(known["who"], "who"),
             contact=_line(known["contact"], "contact"),
-            send_to=_address(known["send_to"], frozen=frozen),
-            languages=tags,
-            words=spoken_words,
-        )
+            send_to=_address(known["send_to"], frozen=frozen), languages=tags, words=spoken_words,
+        )  # fmt: skip
 
     def round(self, number: int) -> Survey:
         """Return the survey of one round, from 1: its page, and what its records are counted by."""
@@ -213,10 +202,8 @@ class Survey:
         for one in self.questions:
             labels = {answer: dict(text) for answer, text in one.labels.items()}
             own = {"ask": dict(one.ask), "help": one.help and dict(one.help), "labels": labels}
-            questions[one.name] = {
-                **cost["columns"][one.name],
-                **{key: value for key, value in own.items() if value},
-            }
+            said = {key: value for key, value in own.items() if value}
+            questions[one.name] = {**cost["columns"][one.name], **said}
         return {
             "name": self.name,
             "title": dict(self.title),
@@ -261,17 +248,7 @@ class Survey:
 
 
 def parsed(text: str, kind: str = "toml", *, shown: str = "another text") -> Any:
-    """Return what a text of TOML or JSON holds, or say where it breaks.
-
-    Parameters
-    ----------
-    text
-        What a file holds.
-    kind
-        ``"json"``; whatever else is TOML.
-    shown
-        What an error calls it.
-    """
+    """Return what a text of TOML or JSON holds, or say where it breaks."""
     try:
         return json.loads(text) if kind == "json" else tomllib.loads(text)
     except ValueError as error:
@@ -312,11 +289,10 @@ def _matching(found: object, what: str, pattern: re.Pattern[str], must: str, exa
 
 def _languages(found: object) -> tuple[str, ...]:
     if not isinstance(found, list) or not found or len({*map(str, found)}) < len(found):
-        raise ParameterError(
-            "languages", "be a list of distinct languages", "", 'Use languages = ["en"].'
-        )
-    return tuple(_matching(tag, "languages", TAG, "tags of two or three letters", "en")
-                 for tag in found)  # fmt: skip
+        hint = 'Use languages = ["en"].'
+        raise ParameterError("languages", "be a list of distinct languages", "", hint)
+    what = "tags of two or three letters"
+    return tuple(_matching(tag, "languages", TAG, what, "en") for tag in found)
 
 
 def _words(
@@ -328,24 +304,18 @@ def _words(
     """
     own = {}
     for tag in tags:
+        what, known = f"words.{tag}", tag in spoken()
         if tag in found:
-            own[tag] = read_words(tag, _table(found[tag], f"words.{tag}", None))
-            if tag in spoken() and not frozen and own[tag] != words(tag):
-                raise ParameterError(
-                    f"words.{tag}",
-                    "be omitted for a built-in language of the page",
-                    "",
-                    f"Remove [words.{tag}].",
-                )
-        elif tag in spoken():
+            own[tag] = read_words(tag, _table(found[tag], what, None))
+            if known and not frozen and own[tag] != words(tag):
+                must = "be omitted for a built-in language of the page"
+                raise ParameterError(what, must, "", f"Remove [{what}].")
+        elif known:
             own[tag] = words(tag)
         else:
-            raise ParameterError(
-                "languages",
-                f"be among {', '.join(spoken())}, or come with their words",
-                repr(tag),
-                f"Add [words.{tag}], with a text for each word of the page.",
-            )
+            must = f"be among {', '.join(spoken())}, or come with their words"
+            hint = f"Add [{what}], with a text for each word of the page."
+            raise ParameterError("languages", must, repr(tag), hint)
     return MappingProxyType(own)
 
 
@@ -380,14 +350,10 @@ def _question(
     labels = found.get("labels", {})
     if labels:
         labels = _table(labels, f"{what}.labels", tuple(map(str, listed)) or ("no answers",))
-    return SurveyQuestion(
-        name=name,
-        ask=_text(found["ask"], f"{what}.ask", tags),
-        help=_text(found["help"], f"{what}.help", tags) if found.get("help") else None,
-        labels=MappingProxyType(
-            {key: _text(text, f"{what}.labels.{key}", tags) for key, text in labels.items()}
-        ),
-    )
+    texts = {key: _text(text, f"{what}.labels.{key}", tags) for key, text in labels.items()}
+    ask = _text(found["ask"], f"{what}.ask", tags)
+    helps = _text(found["help"], f"{what}.help", tags) if found.get("help") else None
+    return SurveyQuestion(name=name, ask=ask, help=helps, labels=MappingProxyType(texts))
 
 
 def _address(found: object, *, frozen: bool) -> str:
@@ -397,84 +363,22 @@ def _address(found: object, *, frozen: bool) -> str:
     safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     if not text or not safe or not parts.hostname or parts.username or parts.fragment:
         raise ParameterError(
-            "send_to",
-            "be an address that begins with https:// (http:// only for this machine)",
-            given(found),
-            f'To try it on this machine, use send_to = "{HERE}".',
-        )
+            "send_to", "be an address that begins with https:// (http:// only for this machine)",
+            given(found), f'To try it on this machine, use send_to = "{HERE}".',
+        )  # fmt: skip
     if PLACEHOLDER.fullmatch(parts.hostname) and not frozen:
         raise ParameterError(
-            "send_to",
-            "be the address of your own collector",
-            f"{text!r}, a placeholder",
+            "send_to", "be the address of your own collector", f"{text!r}, a placeholder",
             "Use the address that respondents can reach; to try it on this machine, "
             f'send_to = "{HERE}".',
-        )
+        )  # fmt: skip
     return text
 
 
 # ---- A survey to begin with: it is whole, and every line of it is there to be changed ------------
 
 
-SKELETON = """\
-# A survey whose answers are randomised in the respondent's own browser.
-#   sourdine survey check survey.toml            what is wrong with it, what it costs
-#   sourdine survey plan survey.toml --n 2000    how precise 2000 answers are
-#   sourdine survey page survey.toml             the page, one HTML file
-#   sourdine survey open survey.toml             freezes it, in commute.db
-#   sourdine survey serve commute.db             serves the page, collects records, shows results
-name = "commute"
-languages = ["en", "fr"]        # the page itself speaks ar, de, en, es, fr
-who = "Town of Aix"
-contact = "survey@example.org"
-# Where records are sent: this machine, to try it. So that others can answer, write the https://
-# address under which they will reach your collector.
-send_to = "http://127.0.0.1:8000/commute/reports"
-
-# What a whole record costs, at most 8. At 1 nobody who sees it can be more than 74% sure of a yes
-# or no. method = "sample" sends the answer to one question, drawn at random: more accurate.
-epsilon = 1
-method = "split"
-
-# A text is a string, the same in all languages, or has one for each.
-title = { en = "How do you come to work?", fr = "Comment venez-vous au travail ?" }
-text = { en = "Four questions for better buses.", fr = "Quatre questions pour de meilleurs bus." }
-
-# Bounds and categories are public: what may be answered, never what was. With missing = true a
-# question may be left unanswered: that is reported privately too, and results say how many did.
-# Without it the page needs an answer. Of "choices" any number may be ticked, none among them.
-[questions.way]
-kind = "choice"
-categories = ["foot", "bike", "bus", "car"]
-missing = true
-ask = { en = "How did you come today?", fr = "Comment êtes-vous venu aujourd'hui ?" }
-help = { en = "The longest part of the way.", fr = "La plus longue partie du trajet." }
-labels.foot = { en = "on foot", fr = "à pied" }
-labels.bike = { en = "by bicycle", fr = "à vélo" }
-labels.bus = { en = "by bus", fr = "en bus" }
-labels.car = { en = "by car", fr = "en voiture" }
-
-[questions.minutes]
-kind = "number"
-lower = 0
-upper = 120
-step = 1
-missing = true
-ask = { en = "How many minutes did it take?", fr = "Combien de minutes ?" }
-
-[questions.late]
-kind = "flag"
-missing = true
-ask = { en = "Were you late this week?", fr = "Avez-vous été en retard cette semaine ?" }
-
-[questions.wishes]
-kind = "choices"
-choices = ["seats", "shade", "times"]
-ask = { en = "Why would you take the bus?", fr = "Pourquoi prendriez-vous le bus ?" }
-labels.seats = { en = "more seats", fr = "plus de places" }
-labels.shade = { en = "shelters", fr = "des abris" }
-labels.times = { en = "more often", fr = "plus souvent" }
-"""
+SKELETON = source("survey.toml")
 
 
 # ---- Everything that is wrong with a survey's document, each beside the field that it is in ------
@@ -491,30 +395,18 @@ OF_QUESTIONS = re.compile(
     r"\b(kind|categories|choices|lower|upper|step|method|missing|weight|separator)"
 )
 STAND_IN: Mapping[str, Any] = {
-    "name": "survey",
-    "title": "?",
-    "who": "?",
-    "contact": "?",
-    "send_to": "http://127.0.0.1:8000/reports",
-    "epsilon": 1,
+    "name": "survey", "title": "?", "who": "?", "contact": "?",
+    "send_to": "http://127.0.0.1:8000/reports", "epsilon": 1,
     "questions": {"question": {"kind": "flag", "ask": "?"}},
-}
+}  # fmt: skip
 """A survey that is right, whichever part of it is put in another's place."""
 UNREADABLE = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
 """What the reader raises that stumbles over what no person types."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """What is wrong, and where.
-
-    Parameters
-    ----------
-    field
-        The way to it in the document, such as ``"questions.way.lower"``; empty for the whole.
-    error
-        What the reader says.
-    """
+    """What is wrong, and where: the way in the document, such as ``"questions.way.lower"``."""
 
     field: str
     error: SourdineError
@@ -528,24 +420,17 @@ class FieldProblem:
         return self.error.hinting("Correct the draft.", {}, self.field or self.error.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Examination:
-    """What became of a document.
-
-    Parameters
-    ----------
-    survey
-        The survey; None if something is wrong.
-    problems
-        What is wrong.
-    sketch
-        A survey of the questions that are right, at the cost that is said, in other words: for a
-        plan while the rest is being written. None if there is no such question.
-    """
+    """What became of a document."""
 
     survey: Survey | None
+    """The survey; None if something is wrong."""
     problems: tuple[FieldProblem, ...]
+    """What is wrong."""
     sketch: Survey | None
+    """A survey of the questions that are right, at the cost that is said, in other words: for a
+    plan while the rest is being written. None if there is no such question."""
 
 
 def examined(found: object) -> Examination:
@@ -567,7 +452,10 @@ def examined(found: object) -> Examination:
     (None, ['ill'])
     """
     if not isinstance(found, Mapping):
-        return Examination(survey=None, problems=(_whole(found),), sketch=None)
+        wrong = _refused(found)
+        if wrong is None:
+            raise LookupError("a survey that is no table and yet one")
+        return Examination(None, (FieldProblem("", wrong),), None)
     problems: list[FieldProblem] = []
     good = dict(STAND_IN)
 
@@ -579,7 +467,7 @@ def examined(found: object) -> Examination:
         if wrong is None:
             good.update(part)
         else:
-            problems.append(FieldProblem(field=_place(wrong, keys, field), error=wrong))
+            problems.append(FieldProblem(_place(wrong, keys, field), wrong))
 
     takes(LANGUAGES, "languages")
     for key in (*KEYS, *(str(key) for key in found if key not in KEYS)):
@@ -594,21 +482,17 @@ def examined(found: object) -> Examination:
         if wrong is None:
             survey = Survey.from_facts(found)
         else:
-            problems.append(FieldProblem(field=_place(wrong, KEYS, ""), error=wrong))
+            problems.append(FieldProblem(_place(wrong, KEYS, ""), wrong))
     usable = bool(right) and _refused(sketch) is None
-    return Examination(
-        survey=survey,
-        problems=tuple(problems),
-        sketch=survey or (Survey.from_facts(sketch) if usable else None),
-    )
+    known = survey or (Survey.from_facts(sketch) if usable else None)
+    return Examination(survey, tuple(problems), known)
 
 
 def _questions(found: object, good: dict[str, Any], problems: list[FieldProblem]) -> dict[str, Any]:
     """Return the questions that are right alone; what is wrong with the others is added."""
     if not isinstance(found, Mapping) or not found:
         wrong = _refused(good | {"questions": found})
-        if wrong is not None:
-            problems.append(FieldProblem(field="questions", error=wrong))
+        problems += [] if wrong is None else [FieldProblem("questions", wrong)]
         return {}
     right = {}
     for name, question in found.items():
@@ -616,7 +500,7 @@ def _questions(found: object, good: dict[str, Any], problems: list[FieldProblem]
         if wrong is None:
             right[name] = question
         else:
-            problems.append(FieldProblem(field=_within(str(name), wrong), error=wrong))
+            problems.append(FieldProblem(_within(str(name), wrong), wrong))
     return right
 
 
@@ -629,13 +513,6 @@ def _refused(facts: object) -> SourdineError | None:
     except UNREADABLE:
         return ParameterError("a survey", "be readable", "", "Check its contents.")
     return None
-
-
-def _whole(found: object) -> FieldProblem:
-    wrong = _refused(found)
-    if wrong is None:
-        raise LookupError("a survey that is no table and yet one")
-    return FieldProblem(field="", error=wrong)
 
 
 def _place(error: SourdineError, keys: tuple[str, ...], field: str) -> str:

@@ -66,28 +66,10 @@ def _tight(line: str) -> str:
     return "".join(part if i % 2 else BLANKS.sub(r"\1\2", part) for i, part in enumerate(parts))
 
 
-@lru_cache(1)
-def device_script() -> str:
-    """Return the device as a page holds it; the replay of records runs this very text."""
-    return compact(source("device.mjs").split(FOR_NODE)[0])
-
-
-@lru_cache(1)
-def rounds_script() -> str:
-    """Return what the device needs beside for a survey of several rounds."""
-    return compact(source("rounds.mjs"))
-
-
-@lru_cache(1)
-def ask_script() -> str:
-    """Return what asks, as a page holds it."""
-    return compact(source("ask.mjs"))
-
-
-@lru_cache(1)
-def style() -> str:
-    """Return how a page looks."""
-    return source("page.css")
+@lru_cache(4)
+def script_of(name: str) -> str:
+    """Return a script as a page holds it; the replay of records runs this very text."""
+    return compact(source(name).split(FOR_NODE)[0])
 
 
 # ---- What a page says by itself, in several languages; and how sure anybody can become -----------
@@ -108,13 +90,7 @@ ADDED = {
 
 @lru_cache(1)
 def languages() -> tuple[str, ...]:
-    """Return the languages that a page speaks without help.
-
-    Examples
-    --------
-    >>> languages()
-    ('ar', 'de', 'en', 'es', 'fr')
-    """
+    """Return the languages that a page speaks without help."""
     folder = files("sourdine.survey").joinpath("web", "words")
     return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir()))
 
@@ -180,14 +156,7 @@ def sure(epsilon: Fraction) -> str:
 
 
 def meaning(epsilon: Fraction) -> str:
-    """Return what an epsilon means for respondents, in one sentence.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> meaning(Fraction(1))[:45]
-    'an observer of a record can be at most 74% su'
-    """
+    """Return what an epsilon means for respondents, in one sentence."""
     return (
         f"an observer of a record can be at most {sure(epsilon)}% sure of any yes or no, if both "
         "seemed equally likely before"
@@ -217,31 +186,21 @@ PAGE = """<!doctype html>
 
 
 def page(survey: Survey) -> bytes:
-    """Return the page of a survey.
-
-    Parameters
-    ----------
-    survey
-        What is asked; of several rounds, the survey of one of them.
-    """
+    """Return the page of a survey; of several rounds, the survey must be that of one of them."""
     form = form_for_device(survey.schema)
-    several = rounds_script() if "rounds" in form else ""
-    script = f"\n{device_script()}{several}{ask_script()}"
+    parts = ("device.mjs", *(["rounds.mjs"] if "rounds" in form else []), "ask.mjs")
+    script, style = "\n" + "".join(map(script_of, parts)), source("page.css")
     policy = {
-        "default-src": "'none'",
-        "script-src": _hash(script),
-        "style-src": _hash(style()),
-        "connect-src": survey.send_to.split("?")[0],
-        "base-uri": "'none'",
-        "form-action": "'none'",
+        "default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style),
+        "connect-src": survey.send_to.split("?")[0], "base-uri": "'none'", "form-action": "'none'",
         "require-trusted-types-for": "'script'",
-    }
+    }  # fmt: skip
     first = survey.languages[0]
     return PAGE.format(
         lang=first,
         policy="; ".join(f"{key} {value}" for key, value in policy.items()),
         title=escape(survey.title[first], quote=False).replace("\xa0", "&nbsp;"),
-        style=style(),
+        style=style,
         broken=BROKEN,
         form=_embedded(form | {"survey": texts(survey)}),
         script=script,
@@ -251,25 +210,21 @@ def page(survey: Survey) -> bytes:
 def texts(survey: Survey) -> dict[str, Any]:
     """Return what the page shows, by language."""
     return {
-        "name": survey.name,
-        "who": survey.who,
-        "contact": survey.contact,
-        "send_to": survey.send_to,
-        "languages": list(survey.languages),
+        "name": survey.name, "who": survey.who, "contact": survey.contact,
+        "send_to": survey.send_to, "languages": list(survey.languages),
         "order": [question.name for question in survey.questions],
         "texts": {tag: _spoken(survey, tag) for tag in survey.languages},
         "words": {tag: _said(survey, tag) for tag in survey.languages},
-    }
+    }  # fmt: skip
 
 
 def _said(survey: Survey, tag: str) -> dict[str, str]:
     """Return what the page itself says; in a survey of several rounds some words are others."""
     said = survey.said(tag)
     own = {key: text for key, text in said.items() if not key.startswith((RESULTS, ROUND))}
-    if survey.schema.rounds is None:
-        return own
-    others = (key for key in said if key.startswith(ROUND))
-    return own | {key.removeprefix(ROUND): said[key] for key in others}
+    if survey.schema.rounds is not None:
+        own |= {key.removeprefix(ROUND): said[key] for key in said if key.startswith(ROUND)}
+    return own
 
 
 def _spoken(survey: Survey, tag: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sourdine.errors import ParameterError
 from sourdine.storage.locks import PATIENCE
 from sourdine.storage.postgres import REACHED, PostgresDialect
-from sourdine.survey.database import APPLICATION, VERSION
+from sourdine.survey.store import APPLICATION, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,12 +63,9 @@ class PostgresTables(PostgresDialect):
             own = conninfo_to_dict(address.url).get("options") or ""
         except ProgrammingError:
             raise ParameterError(
-                "store",
-                "be a valid PostgreSQL address",
-                repr(self.shown),
-                "Use {store}.",
+                "store", "be a valid PostgreSQL address", repr(self.shown),
                 store="postgresql://localhost/commute",
-            ) from None
+            ) from None  # fmt: skip
         limit = f"-c idle_in_transaction_session_timeout={int(PATIENCE * 1000)}"
         self.options = f"{own} {self.options} {limit}"
 
@@ -76,10 +73,7 @@ class PostgresTables(PostgresDialect):
         """Make the tables, and mark them; the schema too if it is missing."""
         if rows.one("SELECT to_regclass('survey')") != (None,):
             raise ParameterError(
-                "store",
-                "be a database without a survey",
-                repr(self.shown),
-                "Use another database.",
+                "store", "be a database without a survey", repr(self.shown), "Use another database."
             )
         [[schema, path]] = rows.all("SELECT current_schema(), current_setting('search_path')")
         if schema is None:

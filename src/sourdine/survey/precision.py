@@ -23,8 +23,6 @@ from sourdine.results.tables import Displayable, Sheet, grouped, json_text
 from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from sourdine.local.table.columns import Attribute
@@ -44,39 +42,20 @@ TRIED = 257
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedQuestion:
-    """What is known of one question.
-
-    Parameters
-    ----------
-    name, what
-        The question, and what is estimated: ``"share"`` or ``"mean"``.
-    half
-        Half the width of the interval; of shares, the widest.
-    invented
-        By how much one record in a hundred, invented, moves it at most.
-    """
+    """What is known of one question."""
 
     name: str
     what: str
+    """What is estimated: ``"share"`` or ``"mean"``."""
     half: float
+    """Half the width of the interval; of shares, the widest."""
     invented: float
+    """By how much one record in a hundred, invented, moves it at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlan(Displayable):
-    """A plan: nothing was asked, nobody's data was read.
-
-    Parameters
-    ----------
-    schema
-        What may be answered.
-    n
-        How many people answer.
-    confidence
-        With which probability each interval holds.
-    lines
-        What is known of each question.
-    """
+    """A plan for ``n`` people: nothing was asked, nobody's data was read."""
 
     schema: Schema
     n: int
@@ -85,10 +64,7 @@ class PagePlan(Displayable):
 
     def sheet(self) -> Sheet:
         head = f"with {grouped(str(self.n))} people ({self.confidence:.0%})"
-        rows = [
-            (line.name, line.what, _around(line.half), _around(line.invented))
-            for line in self.lines
-        ]
+        rows = [(x.name, x.what, _around(x.half), _around(x.invented)) for x in self.lines]
         invented = "1% of the records are invented to move this question"
         notes = [
             ("cost", f"{self.schema.guarantee}, for all answers of a person"),
@@ -113,13 +89,7 @@ class PagePlan(Displayable):
 
 
 def _around(half: float) -> str:
-    """Return half a width with two digits.
-
-    Examples
-    --------
-    >>> _around(123.4), _around(0.0567)
-    ('± 120', '± 0.057')
-    """
+    """Return half a width with two digits."""
     return f"± {np.format_float_positional(half, precision=2, fractional=False, trim='-')}"
 
 
@@ -158,9 +128,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     """
     people = integer(n, "n", least=1)
     if not FEWEST <= people <= MOST_PEOPLE:
-        raise ParameterError(
-            "n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), "Use {n}.", n=1000
-        )
+        raise ParameterError("n", f"be from {FEWEST} to {MOST_PEOPLE}", given(n), n=1000)
     level, planned, turn = float(probability(confidence, "confidence")), schema, schema.turn
     several = schema.rounds is not None
     # everybody answers here, so what would become of absent answers does not matter
@@ -168,7 +136,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     asked = schema.round(turn or 1) if several else schema
     total = Aggregator(asked, remember="none")
     rng = np.random.default_rng(1)
-    table = {name: list(_even(column, people, rng)) for name, column in schema.columns.items()}
+    table = {name: _even(column, people, rng) for name, column in schema.columns.items()}
     seeded = SeededSource(1)
     if several:
         panel = Panel(schema, people, source=seeded)
@@ -181,31 +149,24 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     return PagePlan(schema=planned, n=people, confidence=level, lines=lines)
 
 
-def _even(column: Attribute, n: int, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield answers that are spread evenly."""
+def _even(column: Attribute, n: int, rng: np.random.Generator) -> list[Any]:
+    """Return answers that are spread evenly."""
     if isinstance(column, Number):
-        yield from column.grid.values(rng.integers(0, column.grid.size, n)).tolist()
-    elif isinstance(column, Choices):
-        texts = column.texts()
-        yield from (texts[code] for code in rng.integers(0, len(texts), n))
-    else:
-        listed = getattr(column, "listed", (False, True))
-        yield from (listed[code] for code in rng.integers(0, len(listed), n))
+        return list(column.grid.values(rng.integers(0, column.grid.size, n)).tolist())
+    listed = getattr(column, "listed", (False, True))
+    if isinstance(column, Choices):
+        listed = column.texts()
+    return [listed[code] for code in rng.integers(0, len(listed), n)]
 
 
 def _line(found: Estimates, name: str, confidence: float) -> PlannedQuestion:
-    schema = found.schema
-    if isinstance(schema.columns[name], Number):
-        low, high = found.mean(name).interval(confidence)
-        return PlannedQuestion(
-            name=name, what="mean", half=(high - low) / 2, invented=_moved(found, name)
-        )
-    low, high = found.shares(name).interval(confidence)
-    oracle = schema.parts("report")[name].answer
+    number = isinstance(found.schema.columns[name], Number)
+    low, high = (found.mean if number else found.shares)(name).interval(confidence)
     half = float(np.max(np.asarray(high) - np.asarray(low))) / 2
-    return PlannedQuestion(
-        name=name, what="share", half=half, invented=_aimed(found, name) * influence(oracle)
-    )
+    oracle = found.schema.parts("report")[name].answer
+    moved = _moved(found, name) if number else _aimed(found, name) * influence(oracle)
+    what = "mean" if number else "share"
+    return PlannedQuestion(name=name, what=what, half=half, invented=moved)
 
 
 def _aimed(found: Estimates, name: str) -> float:
@@ -236,54 +197,31 @@ def _moved(found: Estimates, name: str) -> float:
         scores = answer.estimates(np.arange(answer.codes))
         places = np.array([scores.argmin(), scores.argmax()])
     kept = honest * (1 - fakes / reports)
-    moves = []
-    for place in places:
-        tally = kept.copy()
-        tally[place] += fakes
-        moves.append(abs(mean(tally) - mean(honest)))
-    return max(moves)
+    true = mean(honest)
+    return max(abs(mean(kept + fakes * (np.arange(len(kept)) == at)) - true) for at in places)
 
 
 # ---- A survey at a glance: what it asks, what it costs, what that means, how it is known ---------
 
 
 def summary(survey: Survey) -> Sheet:
-    """Return what to look at before a survey is opened.
-
-    Examples
-    --------
-    >>> import tomllib
-    >>> from sourdine.survey import Survey
-    >>> from sourdine.survey.document import SKELETON
-    >>> sheet = summary(Survey.from_facts(tomllib.loads(SKELETON)))
-    >>> sheet.lines[0][:3], sheet.notes[0][0]
-    (('way', 'How did you come today?', '0.25'), 'cost')
-    """
+    """Return what to look at before a survey is opened."""
     schema, first = survey.schema, survey.languages[0]
     several = schema.rounds is not None
     parts = schema.parts("report")
     html = page(survey.round(1) if several and schema.turn is None else survey)
     rows = [
-        (
-            question.name,
-            question.ask[first],
-            shown(parts[question.name].epsilon),
-            str(parts[question.name].mechanism),
-        )
-        for question in survey.questions
+        (one.name, one.ask[first], shown(part.epsilon), str(part.mechanism))
+        for one, part in ((one, parts[one.name]) for one in survey.questions)
     ]
     notes = [
         ("cost", f"{schema.guarantee}, for all answers of a person"),
-        ("guarantee", meaning(schema.epsilon)),
-        *(schema.costs().sheet().notes if several else ()),
-        ("languages", ", ".join(survey.languages)),
-        ("sent to", survey.send_to),
+        ("guarantee", meaning(schema.epsilon)), *(schema.costs().sheet().notes if several else ()),
+        ("languages", ", ".join(survey.languages)), ("sent to", survey.send_to),
         ("survey", survey.fingerprint),
         ("page", f"{len(html) / 1000:.1f} kB, SHA-256 {sha256(html).hexdigest()}"),
-    ]
+    ]  # fmt: skip
     return Sheet(
-        heads=("question", "asked", "epsilon", "method"),
-        lines=rows,
-        notes=notes,
+        heads=("question", "asked", "epsilon", "method"), lines=rows, notes=notes,
         title=survey.title[first],
-    )
+    )  # fmt: skip

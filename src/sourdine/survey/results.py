@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from itertools import zip_longest
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -54,38 +55,27 @@ Row = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionResult:
-    """What is known of one question.
-
-    Parameters
-    ----------
-    name, what
-        The question, and what is estimated: ``"share"`` or ``"mean"``.
-    reports
-        How many people reported it.
-    labels
-        The answers as the schema calls them; of a mean, none.
-    values, lower, upper
-        Estimates and the ends of their intervals; nothing below 50 reports. Shares are of all
-        people, those without an answer included; a mean is of those who answered.
-    of_answered
-        Where a question may be left unanswered: of each answer its share of those who answered,
-        with the ends of its interval.
-    no_answer
-        There, the share of all people who left it unanswered, with its ends.
-    planned
-        For numbers of people half the width of the interval, the widest of several.
-    """
+    """What is known of one question."""
 
     name: str
     what: str
+    """The question, and what is estimated: ``"share"`` or ``"mean"``."""
     reports: int
+    """How many people reported it."""
     labels: tuple[str, ...]
+    """The answers as the schema calls them; of a mean, none."""
     values: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    """Estimates and the ends of their intervals; nothing below 50 reports. Shares are of all
+    people, those without an answer included; a mean is of those who answered."""
     planned: tuple[tuple[int, float], ...]
+    """For numbers of people half the width of the interval, the widest of several."""
     of_answered: tuple[Row, ...] = ()
+    """Where a question may be left unanswered: of each answer its share of those who answered, with
+    the ends of its interval."""
     no_answer: Row | None = None
+    """There, the share of all people who left it unanswered, with its ends."""
 
     @property
     def half(self) -> float | None:
@@ -96,19 +86,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results(Displayable):
-    """What is known of a survey.
-
-    Parameters
-    ----------
-    survey
-        What was asked.
-    state
-        ``"open"`` or ``"closed"``.
-    people
-        How many people are counted.
-    questions
-        What is known of each question, in the order asked.
-    """
+    """What is known of a survey: its state, people counted, and questions in the order asked."""
 
     survey: Survey
     state: str
@@ -119,8 +97,7 @@ class Results(Displayable):
         """Return the results as JSON knows them."""
         questions = {}
         for one in self.questions:
-            numbers = zip(one.values, one.lower, one.upper, strict=True)
-            rows = [{"value": v, "lower": a, "upper": b} for v, a, b in numbers]
+            rows = list(map(_ends, zip(one.values, one.lower, one.upper, strict=True)))
             told: dict[str, Any] = {}
             if rows:
                 shares = {"estimates": dict(zip(one.labels, rows, strict=False))}
@@ -131,21 +108,13 @@ class Results(Displayable):
             if one.no_answer:
                 told["no_answer"] = _ends(one.no_answer)
             questions[one.name] = {
-                "what": one.what,
-                "reports": one.reports,
-                "hidden": not rows,
-                **told,
+                "what": one.what, "reports": one.reports, "hidden": not rows, **told,
                 "with": {str(n): half for n, half in one.planned},
-            }
+            }  # fmt: skip
         return {
-            "survey": self.survey.name,
-            "fingerprint": self.survey.fingerprint,
-            "state": self.state,
-            "people": self.people,
-            "confidence": SHOWN,
-            "fewest": FEWEST,
-            "questions": questions,
-        }
+            "survey": self.survey.name, "fingerprint": self.survey.fingerprint, "state": self.state,
+            "people": self.people, "confidence": SHOWN, "fewest": FEWEST, "questions": questions,
+        }  # fmt: skip
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
@@ -173,32 +142,12 @@ class Results(Displayable):
             ("means", "of those who answered"),
         ]
         return Sheet(
-            heads=heads,
-            lines=lines,
-            notes=notes,
-            title=self.survey.title[self.survey.languages[0]],
+            heads=heads, lines=lines, notes=notes, title=self.survey.title[self.survey.languages[0]]
         )
 
 
 def results(store: SurveyStore) -> Results:
-    """Return what the records say that a store has counted.
-
-    Examples
-    --------
-    >>> import tomllib
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from sourdine.survey import Survey
-    >>> from sourdine.survey.document import SKELETON
-    >>> from sourdine.survey.store import SurveyStore
-    >>> survey = Survey.from_facts(tomllib.loads(SKELETON))
-    >>> with TemporaryDirectory() as folder:
-    ...     store, _ = SurveyStore.create(Path(folder, "commute.db"), survey)
-    ...     found = results(store)
-    ...     store.close()
-    >>> found.people, found.questions[0].name, found.questions[0].values
-    (0, 'way', ())
-    """
+    """Return what the records say that a store has counted."""
     found, survey = store.estimates(), store.survey
     sampled = survey.schema.method == "sample"
     people = sum(found.counts.values()) if sampled else max(found.counts.values())
@@ -232,22 +181,15 @@ def _question(
         one = found.mean(name) if number else found.shares(name, consistent=consistent)
         values, lower, upper = _estimated(one, share=not number)
         if absent and not several:
-            *_, no_answer = zip(*map(_listed, _estimated(found.answered(name))), strict=True)
+            *_, no_answer = _rows_of(found.answered(name))
         if absent and not (several or number):
-            among = found.shares(name, of="answered", consistent=consistent)
-            of_answered = tuple(zip(*map(_listed, _estimated(among)), strict=True))
+            of_answered = _rows_of(found.shares(name, of="answered", consistent=consistent))
     return QuestionResult(
-        name=name,
-        what="mean" if number else "share",
-        reports=reports,
-        labels=labels if values.size else (),
-        values=tuple(values.tolist()),
-        lower=tuple(lower.tolist()),
-        upper=tuple(upper.tolist()),
-        planned=planned,
-        of_answered=of_answered,
-        no_answer=no_answer,
-    )
+        name=name, what="mean" if number else "share", reports=reports,
+        labels=labels if values.size else (), values=tuple(values.tolist()),
+        lower=tuple(lower.tolist()), upper=tuple(upper.tolist()), planned=planned,
+        of_answered=of_answered, no_answer=no_answer,
+    )  # fmt: skip
 
 
 def _estimated(one: Release, *, share: bool = True) -> tuple[Floats, Floats, Floats]:
@@ -263,9 +205,8 @@ def _estimated(one: Release, *, share: bool = True) -> tuple[Floats, Floats, Flo
     return value, low, high
 
 
-def _listed(numbers: Floats) -> list[float]:
-    listed: list[float] = numbers.tolist()
-    return listed
+def _rows_of(one: Release) -> tuple[Row, ...]:
+    return tuple(zip(*(part.tolist() for part in _estimated(one)), strict=True))
 
 
 def _ends(numbers: Row) -> dict[str, float]:
@@ -275,12 +216,7 @@ def _ends(numbers: Row) -> dict[str, float]:
 def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str, str, str]:
     """Return a number and the ends of its interval with the digits that the interval allows.
 
-    Parameters
-    ----------
-    value, low, high
-        The number and the ends, which are rounded outward.
-    share
-        Whether it is a share, to be written in per cent.
+    The ends are rounded outward, and a share is written in per cent.
 
     Examples
     --------
@@ -304,13 +240,7 @@ def _cells(value: float, low: float, high: float, *, share: bool) -> tuple[str, 
 
 
 def rounded_half(half: float, *, share: bool) -> str:
-    """Return half the width of an interval with one digit, or two if the first is 1; rounded up.
-
-    Examples
-    --------
-    >>> rounded_half(0.1307, share=True), rounded_half(3.21, share=False)
-    ('14', '4')
-    """
+    """Return half the width of an interval with one digit, or two if the first is 1; rounded up."""
     scale = 100 if share else 1
     place = _place(scale * half, share=share)
     return shown(place * ceil(scale * half / place - TINY), 10 * place)
@@ -337,16 +267,9 @@ WIDE = 1000
 
 
 def results_page(found: Results, *, language: str | None = None, paused: bool = False) -> bytes:
-    """Return the page of results.
+    """Return the page of results in a language, the survey's first by default.
 
-    Parameters
-    ----------
-    found
-        What is known.
-    language
-        One of the survey's, the first if left out.
-    paused
-        Whether the page stays as it is.
+    A paused page stays as it is.
     """
     survey = found.survey
     tag = language or survey.languages[0]
@@ -354,18 +277,11 @@ def results_page(found: Results, *, language: str | None = None, paused: bool = 
     others = [(o, survey.said(o)["results_language"]) for o in survey.languages if o != tag]
     page = environment("sourdine.survey").get_template("results.html")
     text = page.render(
-        tag=tag,
-        right_to_left=tag in RIGHT_TO_LEFT,
-        others=others,
-        title=survey.title[tag],
-        style=STYLE,
-        words=words,
-        people=_filled(words["results_people"], people=found.people),
-        closed=found.state != "open",
-        paused=paused,
-        sections=result_sections(found, tag),
+        tag=tag, right_to_left=tag in RIGHT_TO_LEFT, others=others, title=survey.title[tag],
+        style=STYLE, words=words, people=_filled(words["results_people"], people=found.people),
+        closed=found.state != "open", paused=paused, sections=result_sections(found, tag),
         note=_filled(words["results_note"], percent=f"{100 * SHOWN:g}"),
-    )
+    )  # fmt: skip
     return f"{text}\n".encode()
 
 
@@ -389,37 +305,25 @@ def _section(
     one: QuestionResult, asked: SurveyQuestion, found: Results, tag: str, words: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what the template shows of a question."""
-    schema, share = found.survey.schema, one.what == "share"
-    weights = schema.weights
+    schema, weights = found.survey.schema, found.survey.schema.weights
     part = float(weights[one.name] / sum(weights.values())) if schema.method == "sample" else 1.0
+
+    def half(width: float) -> str:  # of shares in percentage points
+        text = rounded_half(width, share=one.what == "share")
+        return words["results_points"].replace("{half}", text) if one.what == "share" else text
+
+    expected = words["results_expected"]
     ahead = Markup(" ").join(
-        _filled(
-            words["results_expected"],
-            people=n,
-            reports=round(part * n),
-            half=_half(half, words, share=share),
-        )
-        for n, half in one.planned
+        _filled(expected, people=n, reports=round(part * n), half=half(width))
+        for n, width in one.planned
     )
-    now = _filled(
-        words["results_accuracy"],
-        reports=one.reports,
-        half=_half(one.half or 0, words, share=share),
-    )
+    now = _filled(words["results_accuracy"], reports=one.reports, half=half(one.half or 0))
     return {
-        "ask": asked.ask[tag],
-        "hidden": _filled(words["results_hidden"], fewest=FEWEST),
-        "ahead": ahead,
-        "whom": words["results_answered"] if one.of_answered else "",
+        "ask": asked.ask[tag], "hidden": _filled(words["results_hidden"], fewest=FEWEST),
+        "ahead": ahead, "whom": words["results_answered"] if one.of_answered else "",
         "rows": [*_rows(one, asked, schema.columns[one.name], tag, words)] if one.values else [],
         "now": now,
-    }
-
-
-def _half(half: float, words: Mapping[str, str], *, share: bool) -> str:
-    """Return half the width of an interval; of shares in percentage points."""
-    text = rounded_half(half, share=share)
-    return words["results_points"].replace("{half}", text) if share else text
+    }  # fmt: skip
 
 
 def _rows(
@@ -440,13 +344,11 @@ def _rows(
         return
     called = {"false": words["no"], "true": words["yes"], NO_ANSWER: words["none"]}
     texts = (asked.labels[x][tag] if x in asked.labels else called.get(x, x) for x in one.labels)
-    for place, (label, of_all) in enumerate(zip(texts, numbers, strict=True)):
-        if not one.of_answered:
-            yield _row(label, of_all, words)
-        elif place < len(one.of_answered):
-            yield _row(label, one.of_answered[place], words, of_all=of_all)
+    for label, of_all, answered in zip_longest(texts, numbers, one.of_answered):
+        if answered is None:
+            yield _row(label, of_all, words, alone=bool(one.of_answered))
         else:
-            yield _row(label, of_all, words, alone=True)
+            yield _row(label, answered, words, of_all=of_all)
 
 
 def _row(
@@ -460,20 +362,9 @@ def _row(
 ) -> dict[str, Any]:
     """Return a label, a number with its interval, and the places of its picture.
 
-    Parameters
-    ----------
-    label
-        What stands before the number.
-    numbers
-        The number and the ends of its interval.
-    words
-        What the page says.
-    ends
-        Between what a mean can lie; None for a share.
-    of_all
-        The same share of all people, where ``numbers`` is of those who answered.
-    alone
-        Whether the share is of all people, where those above are of those who answered.
+    A mean lies between ``ends``; a share has none. ``of_all`` is the same share of all people,
+    where ``numbers`` is of those who answered. A share ``alone`` is of all people, where those
+    above are of those who answered.
     """
     text, a, b = rounded(*numbers, share=ends is None)
     interval = _filled(words["results_interval"], low=a, high=b)
@@ -483,14 +374,10 @@ def _row(
         f"{WIDE * min(max((x - start) / (stop - start), 0.0), 1.0):.1f}" for x in numbers
     )
     return {
-        "label": label,
-        "number": _of_all(numbers, words, bold=True) if alone else number,
-        "of_all": _of_all(of_all, words) if of_all else "",
-        "bar": ends is None,
-        "value": value,
-        "low": low,
-        "high": high,
-    }
+        "label": label, "number": _of_all(numbers, words, bold=True) if alone else number,
+        "of_all": _of_all(of_all, words) if of_all else "", "bar": ends is None, "value": value,
+        "low": low, "high": high,
+    }  # fmt: skip
 
 
 def _of_all(numbers: Row, words: Mapping[str, str], *, bold: bool = False) -> Markup:

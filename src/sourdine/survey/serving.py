@@ -31,10 +31,7 @@ try:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ModuleNotFoundError:
     raise MissingExtraError(
-        "server",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[server]'.",
+        "server", "be installed", "", "In the checkout, run pip install '.[server]'."
     ) from None
 
 if TYPE_CHECKING:
@@ -65,11 +62,9 @@ if TYPE_CHECKING:
 LONGEST_BODY = 262_144
 """Bytes of a request: some thousand records."""
 SAFE = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
-}
+    "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin", "cache-control": "no-store",
+}  # fmt: skip
 TICKET = re.compile(rb'\{"ticket":"([A-Za-z0-9_-]{1,64})"\}')
 OPEN = {"access-control-allow-origin": "*"}
 FRAMED = {"content-security-policy": "frame-ancestors 'none'"}
@@ -159,15 +154,12 @@ class Collector:
         if lines and (found := TICKET.fullmatch(lines[0].strip())):
             ticket, lines = found[1].decode(), lines[1:]
         if len(lines) > MOST_LINES:
-            said = (
-                f"a post must have at most {MOST_LINES} records, got {len(lines)}: send several\n"
-            )
-            return reply(said.encode(), 413)
+            must = f"a post must have at most {MOST_LINES} records"
+            return reply(f"{must}, got {len(lines)}: send several\n".encode(), 413)
         if not lines:
             return _told(Outcome(refused={"empty": 1}))
-        return _told(
-            await asyncio.wrap_future(self._queue.post(Posted(lines=lines, ticket=ticket)))
-        )
+        posted = self._queue.post(Posted(lines=lines, ticket=ticket))
+        return _told(await asyncio.wrap_future(posted))
 
     def _fresh(self) -> Results:
         known = self._found
@@ -182,12 +174,10 @@ class Collector:
         asked = LANGUAGE.search(query)
         language = asked[1] if asked and asked[1] in self.survey.languages else None
         paused = known.state != "open" or "pause" in query.split("&")
-        again = {} if paused else {"refresh": str(REFRESH)}
-        return reply(
-            results_page(known, language=language, paused=paused),
-            kind="text/html",
-            headers={"content-security-policy": POLICY, **again},
-        )
+        headers = {"content-security-policy": POLICY}
+        headers |= {} if paused else {"refresh": str(REFRESH)}
+        html = results_page(known, language=language, paused=paused)
+        return reply(html, kind="text/html", headers=headers)
 
 
 def reply(
@@ -382,23 +372,13 @@ class WebServer:
 
     def __init__(self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.host, self.port = host, port
-        self._server = _Uvicorn(
-            uvicorn.Config(
-                strict(app),
-                lifespan="off",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                date_header=False,
-                proxy_headers=False,
-                backlog=MOST,
-                timeout_graceful_shutdown=GRACE,
-                timeout_keep_alive=int(SurveyProtocol.header_seconds),
-                http=SurveyProtocol,
-                ws="none",
-            )
-        )
+        config = uvicorn.Config(
+            strict(app), lifespan="off", log_config=None, log_level="critical", access_log=False,
+            server_header=False, date_header=False, proxy_headers=False, backlog=MOST,
+            timeout_graceful_shutdown=GRACE, http=SurveyProtocol, ws="none",
+            timeout_keep_alive=int(SurveyProtocol.header_seconds),
+        )  # fmt: skip
+        self._server = _Uvicorn(config)
 
     async def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until `stop`, SIGTERM or SIGINT; then finish what is under way."""

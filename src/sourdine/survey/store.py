@@ -7,6 +7,7 @@ import os
 import queue
 import re
 import secrets
+import sqlite3
 from collections import Counter
 from concurrent.futures import Future
 from contextlib import closing
@@ -16,19 +17,18 @@ from itertools import count
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 import numpy as np
 
-from sourdine.errors import MissingFileError, ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
 from sourdine.exact import integer
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import ID, read_each, to_lines
 from sourdine.local.reports.sources import form_of
 from sourdine.local.table.estimates import Estimates
-from sourdine.storage.database import Address, SharedDatabase
-from sourdine.survey.database import SqliteTables, new_file, not_a_store
+from sourdine.storage.database import Address, Dialect, SharedDatabase, SqliteDialect
 from sourdine.survey.document import Survey
 from sourdine.survey.form import form_for_device
 
@@ -40,7 +40,88 @@ if TYPE_CHECKING:
 
     from sourdine.local.reports.records import Reason
     from sourdine.storage.database import Transaction
-    from sourdine.survey.database import Tables
+
+
+# ---- The tables of a survey in an SQLite file ----------------------------------------------------
+
+
+APPLICATION = 0x536F7576
+"""What marks a file as a survey's store."""
+VERSION = 1
+
+
+class Tables(Dialect, Protocol):
+    """A dialect that can also make the tables of a survey, and forget what was deleted."""
+
+    settling: tuple[str, ...]
+    """Statements after a transaction that let go of what was deleted, as far as possible."""
+
+    def make(self, rows: Transaction, tables: Sequence[str]) -> None:
+        """Make the tables of a store, and mark it as one."""
+
+    def made(self, rows: Transaction) -> bool:
+        """Return whether `make` made it."""
+
+    def mix(self, rows: Transaction, table: str) -> None:
+        """Let a table of one column forget in which order it came."""
+
+
+class SqliteTables(SqliteDialect):
+    """A survey's tables in one file.
+
+    No table has row numbers: rows stand in the order of their keys. What is deleted is overwritten
+    with zeros, and the journal is cut to nothing after each commit.
+    """
+
+    settings = (
+        *("secure_delete = ON", "synchronous = FULL", "temp_store = MEMORY"),
+        "journal_mode = TRUNCATE",
+    )
+    settling: tuple[str, ...] = ()
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a connection to an existing file, or refuse one that is no database."""
+        try:
+            return super().connect()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise not_a_store(str(self.path)) from None
+
+    def make(self, rows: Transaction, tables: Sequence[str]) -> None:
+        """Make the tables, and mark the file."""
+        for table in tables:
+            rows.run(f"CREATE TABLE {table} WITHOUT ROWID")
+        rows.run(f"PRAGMA application_id = {APPLICATION}")
+        rows.run(f"PRAGMA user_version = {VERSION}")
+
+    def made(self, rows: Transaction) -> bool:
+        """Return whether `make` made it."""
+        marks = rows.one("PRAGMA application_id"), rows.one("PRAGMA user_version")
+        return marks == ((APPLICATION,), (VERSION,))
+
+    def mix(self, rows: Transaction, table: str) -> None:
+        """Do nothing: rows stand in the order of their keys."""
+
+
+def not_a_store(shown: str) -> ParameterError:
+    """Return what is said of a place that `Tables.make` did not make."""
+    return ParameterError(
+        "store", "be a store created by sourdine survey open", repr(shown),
+        "Check the path, or restore it from a copy.",
+    )  # fmt: skip
+
+
+def new_file(path: Path) -> None:
+    """Make an empty file that only its owner reads."""
+    try:
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        raise ExistingFileError(
+            "store", "be a new file", str(path), "Choose another name."
+        ) from None
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
 
 
 # ---- `SurveyStore`: what a collector keeps of a survey, in an SQLite file or in PostgreSQL -------
@@ -55,7 +136,7 @@ if TYPE_CHECKING:
 # of random ids, so a file does not say who came first. A spent ticket is deleted, in the
 # transaction that accepts its record; the two are never in one row, and those of one commit are
 # written in the order of their random keys. How well the database forgets is its own matter: see
-# `sourdine.survey.database` and `sourdine.survey.postgres_database`. *Checked by*
+# `SqliteTables` and `sourdine.survey.postgres_database`. *Checked by*
 # ``test_nothing_in_the_tables_links``. The file system below may keep old blocks, and who copies a
 # file twice a second can compare the copies: no database prevents that.
 
@@ -94,18 +175,12 @@ class Posted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of it.
-
-    Parameters
-    ----------
-    accepted
-        How many records are kept, those among them that were kept before.
-    refused
-        How many lines are not, by the reason, which is public.
-    """
+    """What became of it."""
 
     accepted: int = 0
+    """How many records are kept, those among them that were kept before."""
     refused: Mapping[str, int] = field(default_factory=dict)
+    """How many lines are not, by the reason, which is public."""
 
 
 class SurveyStore:
@@ -160,9 +235,7 @@ class SurveyStore:
         """
         count = integer(tickets, "tickets", least=0)
         if count > MOST_TICKETS:
-            raise ParameterError(
-                "tickets", f"be at most {MOST_TICKETS}", str(count), "Use {tickets}.", tickets=500
-            )
+            raise ParameterError("tickets", f"be at most {MOST_TICKETS}", str(count), tickets=500)
         form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
         address, kind = _kept(os.fspath(place))
@@ -361,16 +434,10 @@ Waiting = tuple[Posted, Future[Outcome]]
 
 
 class PostQueue:
-    """Keeps what is posted, many posts to a commit, and counts it each second.
+    """Keeps what is posted, many posts to a commit, and counts it each ``every`` seconds.
 
     Short posts come first: one person's record does not wait for the batches that others sent.
-
-    Parameters
-    ----------
-    store
-        The store; `stop` does not close it.
-    every
-        Seconds from one count to the next.
+    `stop` does not close the store.
     """
 
     def __init__(self, store: SurveyStore, *, every: float = 1.0) -> None:
@@ -409,9 +476,7 @@ class PostQueue:
         lines = 0
         while len(posts) < TOGETHER and lines < TOGETHER:
             try:
-                size, _, one = (
-                    self._waiting.get(timeout=timeout) if not posts else self._waiting.get_nowait()
-                )
+                size, _, one = self._waiting.get(block=not posts, timeout=timeout)
             except queue.Empty:
                 break
             if one is None:

@@ -5,7 +5,7 @@
 // make a survey useless, but its records cost no more than the epsilon that it shows, or `read`
 // refuses it.
 //
-// Where bytes go (the Python reference, sourdine.survey.device, takes the same ones):
+// Where bytes go (the Python reference, tests/survey_device.py, takes the same ones):
 //   find   8 bytes, little endian, are the first 64 bits of a uniform W; 8 more whenever W is
 //          compared with a chance and all its bits so far leave that open
 //   below  as few bytes as hold k - 1, little endian, their top bits; again if k or more
