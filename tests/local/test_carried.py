@@ -46,7 +46,7 @@ def raw_file(folder):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_estimated_by_its_own_schema(tmp_path, name):
     clean = SCHEMA.sanitize(raw_file(tmp_path), to=tmp_path / name)
-    assert carried(clean) == SCHEMA
+    assert carried(clean, Schema.from_facts) == SCHEMA
     assert estimate(clean).schema == SCHEMA
     assert SCHEMA.estimate(str(clean)).reports("age") == 150
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from sourdine.central.groups import key_text
 from sourdine.central.intervals import LAMBDAS, each, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.results.release import Display, Estimator, Release, read_estimator
+from sourdine.results.tables import key_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,13 @@ from sourdine.parameters.converters import OTHER
 from sourdine.results.charts import dots
 from sourdine.results.figures import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
 from sourdine.results.release import Estimator
-from sourdine.results.tables import interval_head, interval_text, with_ends, with_free_names
+from sourdine.results.tables import (
+    interval_head,
+    interval_text,
+    key_text,
+    with_ends,
+    with_free_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,11 +49,6 @@ if TYPE_CHECKING:
 
 OWN = ("column", "statistic", "q")
 """What tells the numbers of a group apart."""
-
-
-def key_text(key: object) -> str:
-    """Return the key of a group as a person reads it."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

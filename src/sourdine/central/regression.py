@@ -14,7 +14,6 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.cdf import ReadOff, read_off
-from sourdine.central.groups import key_text
 from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums
@@ -30,7 +29,7 @@ from sourdine.parameters.kinds import WHAT, param
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import Release
-from sourdine.results.tables import brief
+from sourdine.results.tables import brief, key_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -34,7 +34,7 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames import sql
 from sourdine.frames.engine import Remote, require_different
 from sourdine.frames.formulas.engine import Derived, Formulas
-from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared, in_memory
 from sourdine.frames.paths import DATABASE, TABLE
 from sourdine.frames.reading import STANDARD
 
@@ -244,6 +244,9 @@ class Postgres(Remote):
         place = sql.name(self._places.get(name, name))
         value = f"{place}::float8" if self._numbers[name] == 700 else place
         return f'{value}::text COLLATE "C"'
+
+    def _in_memory(self, names: Sequence[str]) -> Engine:
+        return in_memory(self, names)
 
     def _column(self, name: str, texts: Sequence[str | None]) -> Column:
         kind = _, holds, read = self._type(name)

@@ -389,17 +389,7 @@ class Engine(ABC):
 
     def _in_memory(self, names: Sequence[str]) -> Engine:
         """Read some columns into memory, for what the engine cannot compute itself."""
-        from sourdine.frames.memory import Memory, concatenated
-
-        parts = [
-            columns
-            if n is None
-            else [column[np.repeat(np.arange(len(n)), n)] for column in columns]
-            for columns, n in self.combinations(names)
-        ]
-        columns = {n: concatenated([part[i] for part in parts]) for i, n in enumerate(names)}
-        types = {name: self.declared(name) for name in names}
-        return read_like(Memory(columns, sum(len(part[0]) for part in parts), types=types), self)
+        raise NotImplementedError
 
     def only(self, *names: str) -> Engine:
         """Return an engine with only these columns; the others are not read."""

@@ -628,6 +628,17 @@ class Memory(Engine):
         return read_like(Memory(found, size), self)
 
 
+def in_memory(engine: Engine, names: Sequence[str]) -> Memory:
+    """Read some columns of an engine, row by row."""
+    parts = [
+        columns if n is None else [column[np.repeat(np.arange(len(n)), n)] for column in columns]
+        for columns, n in engine.combinations(names)
+    ]
+    columns = {n: concatenated([part[i] for part in parts]) for i, n in enumerate(names)}
+    types = {name: engine.declared(name) for name in names}
+    return read_like(Memory(columns, sum(len(part[0]) for part in parts), types=types), engine)
+
+
 def concatenated(pieces: Sequence[Column]) -> Column:
     """Return a column that came in pieces."""
     if len(pieces) == 1:

@@ -97,6 +97,11 @@ def brief(x: float, digits: int = 10) -> str:
     return f"{float(text):,.10g}" if abs(x) >= 10_000 else f"{float(text):g}"
 
 
+def key_text(key: object) -> str:
+    """Return the key of a group as a person reads it."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
 def unbounded(value: Any) -> str:
     """Return the text of a value that any number may be near: of a float, three digits."""
     inexact = isinstance(value, float) and isfinite(value) and value

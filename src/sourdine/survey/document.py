@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
+STORE, STORE_VERSION = 0x536F7576, 1
+"""What marks a file or a database as a survey's store, and its format."""
 HERE = "http://127.0.0.1:8000/reports"
 """Where ``sourdine survey serve`` takes records if nothing else is said."""
 KEYS = (

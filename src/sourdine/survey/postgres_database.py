@@ -28,7 +28,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sourdine.errors import ParameterError
 from sourdine.storage.locks import PATIENCE
 from sourdine.storage.postgres import REACHED, PostgresDialect
-from sourdine.survey.store import APPLICATION, VERSION
+from sourdine.survey.document import STORE, STORE_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sourdine.storage.database import Address, Transaction
 
 
-MARK = f"sourdine survey {VERSION}"
+MARK = f"sourdine survey {STORE_VERSION}"
 """What marks a table as that of a survey: its comment."""
 TYPES = (("BLOB", "BYTEA"), ("INTEGER", "BIGINT"))
 
@@ -48,7 +48,7 @@ class PostgresTables(PostgresDialect):
     database; each has its own lock for writers.
     """
 
-    lock = f"{APPLICATION}, hashtext(coalesce(current_schema(), ''))"
+    lock = f"{STORE}, hashtext(coalesce(current_schema(), ''))"
     timeout = REACHED
     settling: tuple[str, ...] = (  # while nobody writes: else VACUUM waits for them in vain
         f"SELECT pg_advisory_lock({lock})",

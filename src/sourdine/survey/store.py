@@ -29,7 +29,7 @@ from sourdine.local.reports.records import ID, read_each, to_lines
 from sourdine.local.reports.sources import form_of
 from sourdine.local.table.estimates import Estimates
 from sourdine.storage.database import Address, Dialect, SharedDatabase, SqliteDialect
-from sourdine.survey.document import Survey
+from sourdine.survey.document import STORE, STORE_VERSION, Survey
 from sourdine.survey.form import form_for_device
 
 if TYPE_CHECKING:
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 
 
 # ---- The tables of a survey in an SQLite file ----------------------------------------------------
-
-
-APPLICATION = 0x536F7576
-"""What marks a file as a survey's store."""
-VERSION = 1
 
 
 class Tables(Dialect, Protocol):
@@ -92,13 +87,13 @@ class SqliteTables(SqliteDialect):
         """Make the tables, and mark the file."""
         for table in tables:
             rows.run(f"CREATE TABLE {table} WITHOUT ROWID")
-        rows.run(f"PRAGMA application_id = {APPLICATION}")
-        rows.run(f"PRAGMA user_version = {VERSION}")
+        rows.run(f"PRAGMA application_id = {STORE}")
+        rows.run(f"PRAGMA user_version = {STORE_VERSION}")
 
     def made(self, rows: Transaction) -> bool:
         """Return whether `make` made it."""
         marks = rows.one("PRAGMA application_id"), rows.one("PRAGMA user_version")
-        return marks == ((APPLICATION,), (VERSION,))
+        return marks == ((STORE,), (STORE_VERSION,))
 
     def mix(self, rows: Transaction, table: str) -> None:
         """Do nothing: rows stand in the order of their keys."""

@@ -16,7 +16,7 @@ from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
 from sourdine.frames.formulas.tree import Type
 from sourdine.frames.formulas.types import ColumnTypes, condition, derived, type_of
-from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory
+from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, in_memory
 from sourdine.frames.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -248,6 +248,9 @@ class Derived(Engine):
         read = {name: self.base.column(name, strict=strict) for name in needed}
         values, stay = self._computed(read, wanted, len(next(iter(read.values()))))
         return [values[name][stay] for name in names]
+
+    def _in_memory(self, names: Sequence[str]) -> Engine:
+        return in_memory(self, names)
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         return cut(self, name, keys)

@@ -174,7 +174,10 @@ class Worker:
         self._process: Any = None
 
     def __enter__(self) -> Self:
-        start = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; work()"
+        start = (
+            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; "
+            "from sourdine.local.table.schema import Schema; work(Schema.from_facts)"
+        )
         try:
             self._process = Popen(  # noqa: S603 - this interpreter, our own code
                 [sys.executable, "-c", start], stdin=PIPE, stdout=PIPE, stderr=DEVNULL
@@ -203,13 +206,11 @@ class Worker:
         return answer
 
 
-def work() -> None:
+def work(make: Callable[[object], Schema]) -> None:
     """Be a worker: read the schema, then blocks until there are no more."""
-    from sourdine.local.table.schema import Schema
-
     signal(SIGINT, SIG_IGN)  # the main process ends its workers
     told, said = sys.stdin.buffer, sys.stdout.buffer
-    desk = Desk(Schema.from_facts(json.loads(told.readline())))
+    desk = Desk(make(json.loads(told.readline())))
     while (slots := _receive(told, desk.taken)) is not None:
         _send(said, desk.run([s.astype(np.int64) for s in slots]))
 

@@ -519,7 +519,7 @@ def estimate(
     Traceback (most recent call last):
     sourdine.errors.ParameterError: schema must be the schema that the table was sanitised with, got one with epsilon 4 in place of 2. The table contains its schema: omit schema= in estimate.
     """  # noqa: E501
-    schema = carried(clean) if schema is None else schema
+    schema = carried(clean, Schema.from_facts) if schema is None else schema
     if schema is None:
         Frame(clean)  # refuses what is no table
         must = "be given, as the table contains no schema"

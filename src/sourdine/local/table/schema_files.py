@@ -48,11 +48,13 @@ from sourdine.privacy.guarantee import shown
 from sourdine.results.tables import STEERING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from sourdine.frames.reading import Reading
     from sourdine.local.table.columns import Attribute
     from sourdine.local.table.schema import Schema
+
+    Make = Callable[[object], Schema]
 
 
 KINDS: dict[str, Any] = {make.kind: make for make in (Number, Choice, Choices, Flag)}
@@ -284,12 +286,12 @@ def _digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def carried(table: Any) -> Schema | None:
+def carried(table: Any, make: Make) -> Schema | None:
     """Return the schema that a table carries; None if it has no place for one, or holds none.
 
-    Files that belong together must carry the same.
+    Files that belong together must carry the same. ``make`` is `Schema.from_facts`.
     """
-    schemas = list(map(_of_file, _files(table))) or [_of_frame(table)]
+    schemas = [_of_file(path, make) for path in _files(table)] or [_of_frame(table, make)]
     if any(other != schemas[0] for other in schemas[1:]):
         must, hint = "contain the same schema", "Estimate them separately."
         raise ParameterError("the files", must, "different ones", hint)
@@ -303,8 +305,8 @@ def check(schema: Schema, table: Any, *, unmarked: bool) -> None:
     """
     if not flag(unmarked, "unmarked"):
         for path in _files(table):
-            _demand_marked(path)
-    found = carried(table)
+            _demand_marked(path, schema.from_facts)
+    found = carried(table, schema.from_facts)
     if found is not None and found != schema:
         must = "be the schema that the table was sanitised with"
         hint = "The table contains its schema: omit {schema} in estimate."
@@ -334,11 +336,11 @@ def _files(table: object) -> list[Path]:
     return [path] if path.is_file() else sorted(map(Path, glob(str(path), recursive=True)))  # noqa: PTH207
 
 
-def _demand_marked(path: Path) -> None:
+def _demand_marked(path: Path, make: Make) -> None:
     """Refuse a file that carries no schema, or one of another content."""
     got = ""
     if path.name.lower().endswith(PARQUET):
-        if _of_file(path) is None:
+        if _of_file(path, make) is None:
             got = "one without a schema in its metadata"
     elif not beside(path).is_file():
         got = f"one without {beside(path).name!r} beside it"
@@ -352,13 +354,13 @@ def _demand_marked(path: Path) -> None:
         )  # fmt: skip
 
 
-def _of_file(path: Path) -> Schema | None:
+def _of_file(path: Path, make: Make) -> Schema | None:
     if path.name.lower().endswith(PARQUET):
-        return _of_metadata(dict(_kept(path)))
+        return _of_metadata(dict(_kept(path)), make)
     if not beside(path).is_file():
         return None
     facts = _read_beside(path)
-    found = _schema(facts.get("schema"))
+    found = _schema(facts.get("schema"), make)
     if facts.get("fingerprint") != found.fingerprint:
         raise _damaged()
     return found
@@ -388,7 +390,7 @@ def _kept(path: Path) -> Iterator[tuple[str, str]]:
         return
 
 
-def _of_frame(frame: Any) -> Schema | None:
+def _of_frame(frame: Any, make: Make) -> Schema | None:
     library, schema = type(frame).__module__.split(".")[0], getattr(frame, "schema", None)
     metadata: Mapping[Any, Any] = {}
     if library == "pandas":
@@ -398,10 +400,10 @@ def _of_frame(frame: Any) -> Schema | None:
     elif library == "pyarrow":
         marks = getattr(schema, "metadata", None) or {}
         metadata = {k.decode(): v.decode() for k, v in marks.items()}
-    return _of_metadata(metadata)
+    return _of_metadata(metadata, make)
 
 
-def _of_metadata(metadata: Mapping[Any, Any]) -> Schema | None:
+def _of_metadata(metadata: Mapping[Any, Any], make: Make) -> Schema | None:
     text = metadata.get(KEY)
     try:
         if text is None and PANDAS in metadata:
@@ -409,18 +411,16 @@ def _of_metadata(metadata: Mapping[Any, Any]) -> Schema | None:
         if text is None and SPARK in metadata:
             own = [column["metadata"] for column in json.loads(metadata[SPARK])["fields"]]
             text = next((marks[KEY] for marks in own if KEY in marks), None)
-        return None if text is None else _schema(json.loads(text))
+        return None if text is None else _schema(json.loads(text), make)
     except SourdineError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise _damaged() from None
 
 
-def _schema(facts: object) -> Schema:
-    from sourdine.local.table.schema import Schema
-
+def _schema(facts: object, make: Make) -> Schema:
     try:
-        return Schema.from_facts(facts)
+        return make(facts)
     except (SourdineError, TypeError):
         raise _damaged() from None
 
