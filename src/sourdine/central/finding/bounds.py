@@ -395,10 +395,13 @@ class BoundsFirst(TwoStage):
         width = (high - low) / 100
         ends = f"{shown(low, width)} to {shown(high, width)}"
         centre = shown(float(Fraction(drawn["centre"])), width)
-        search = self.search((1,) if self.one_sided else (1, 1), spent(drawn)["bounds"])
-        where = "it" if self.one_sided else "each of them"
-        text = f"{ends}, found outward from {centre}; about {search.target} records may lie beyond"
-        return "bounds", f"{text} {where}"
+        few, where = self.outside(drawn), "it" if self.one_sided else "each of them"
+        text = f"{ends}, found outward from {centre}; about {few} records may lie beyond {where}"
+        return "bounds", text
+
+    def outside(self, drawn: Mapping[str, Any]) -> int:
+        """Return about how many records are left beyond a bound."""
+        return self.search((1,) if self.one_sided else (1, 1), spent(drawn)["bounds"]).target
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
