@@ -267,7 +267,10 @@ class Proportion(Stratified):
             return self._of_sample(release.drawn, beta)
         if self.strata is not None:
             return self.ends_of_ratio(self.ratio, release.drawn, beta)
-        drawn = release.drawn
+        return self.of_population(release.drawn, beta, of)
+
+    def of_population(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[float, float]:
+        """Return the ends of the share in the population."""
         if not self.known:
             ends = normal if of == "normal" else proved
             return ends(self.ratio.evidence(self.ratio.pair(drawn)), beta)
