@@ -186,7 +186,7 @@ def subset_queries(
 
 
 READS = 101
-"""The last vector is read so often; the median is its estimate."""
+"""The number of times the last vector is read; the median is its estimate."""
 
 GROWTH = exp(1.2564)
 r"""By how much the second moment grows in all: :math:`(1 - e^{-y})/\sqrt{y}` peaks there."""
@@ -439,7 +439,7 @@ def toggle(
     rounds
         How often to go round the edges.
     least
-        Stop where so few of the vertex' edges are left.
+        Stop when this many edges of the vertex are left.
 
     Examples
     --------

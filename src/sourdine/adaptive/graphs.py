@@ -374,7 +374,7 @@ class DynamicMinCut:
     A change is hashed, and concerns the sample in use with the probability of that sample; a
     question reads a number. That holds for changes *fixed in advance*, as for `SkeletonMinCut`;
     `RobustMinCut` takes many of them against anybody else. How long a change takes depends on the
-    seed: whoever can measure it learns something of the sample.
+    seed: somebody who can measure it learns something of the sample.
 
     Parameters
     ----------
@@ -515,7 +515,7 @@ class RobustMinCut:
     Parameters
     ----------
     graph, edges
-        The graph to start with, as for `ExactMinCut`; whoever chooses the changes may know it.
+        The graph to start with, as for `ExactMinCut`; the chooser of the changes may know it.
     keep
         The share of the edges in a skeleton. If left out, the copies are `DynamicMinCut`, whose
         questions cost nothing, within three quarters of ``error``.

@@ -57,11 +57,11 @@ ALMOST = 1 + 1e-4
 POWER = Fraction(13, 10)
 """Noise 30% too small or too large must be caught by the draws alone."""
 FEWEST_RELEASES = 500
-"""With so many single releases the comparison with the law begins."""
+"""The number of single releases with which the comparison with the law begins."""
 MORE = (1, 2, 4, 8)
-"""Where chance hides a wrong law from a specimen's draws, so many times as many are made."""
+"""The factor by which draws are increased when chance hides a wrong law from a specimen's draws."""
 MOST_OUTCOMES = 1 << 20
-"""The chance of an error is added up over so many outputs at most, and else found by draws."""
+"""The most outputs over which the chance of an error is added up; for more, draws find it."""
 
 
 def all_checks() -> tuple[Callable[[Specimen], None], ...]:
@@ -177,7 +177,7 @@ def check_draws_have_power(specimen: Specimen) -> None:
 
 
 def _drawn_with_power(specimen: Specimen) -> tuple[NDArray[np.int64], float]:
-    """Return so many draws that both wrong laws are rejected, and the larger of their p-values."""
+    """Return enough draws for both wrong laws to be rejected, and the larger of their p-values."""
     wrong = _wrong_laws(specimen)
     for more in MORE:
         draws = _made(specimen).simulate(specimen.inputs[-1], more * specimen.draws)
@@ -411,7 +411,7 @@ def _faults(specimen: Specimen) -> tuple[str, ...]:
 
 
 FEWEST_MECHANISMS = 4
-"""A process is started for so many mechanisms."""
+"""The number of mechanisms for each process."""
 
 
 def audit_rows(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 POINTS = 128
-"""At so many epsilons a curve is claimed that has no kinks."""
+"""The number of epsilons at which a curve without kinks is claimed."""
 RAREST = 1e-30
 """Losses that are rarer are not looked at."""
 MOST = 1 << 12

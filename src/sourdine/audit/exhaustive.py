@@ -214,7 +214,7 @@ def _of_one(x: NDArray[np.int64], law: Law) -> float:
 
 
 def _at_once(x: NDArray[np.int64], law: Product) -> float:
-    """Test the patterns of all entries, each in so many bins that the patterns stay few."""
+    """Test the patterns of all entries, each in few enough bins for the patterns to stay few."""
     count = len(law.factors)
     few = max(2, int(min(PATTERNS, len(x) / FEWEST) ** (1 / max(count, 1))))
     codes, expected = np.zeros(len(x), np.int64), [np.ones(())]

@@ -128,7 +128,7 @@ class Cdf(WeightedRanks, Numeric):
         return None if self.n is None else self.in_units(self.n)
 
     def curve(self, records: float | None) -> Curve:
-        """Return what draws the function, for about so many records."""
+        """Return the mechanism of the function for about ``n`` records."""
         return Curve(
             epsilon=self.epsilon * (1 - COUNTING if self.counts else 1), cells=self.grid.size,
             relation=self.relation, rows=self.copies, records=records or 0.0,

@@ -9,7 +9,7 @@ walked once, in the order in which it was built, and takes more code than it sav
 Three things stay outside. Which values are missing depends on an engine's types (NULL, NaN,
 infinite times, days beyond the year 9999): each engine decides it first, and asks for the slots of
 the others. The octave of a float is found by choices in SQL and by a logarithm in Spark, which does
-not compile so many choices; narwhals leaves it to Python. And arrays in memory have operations of
+not compile that many choices; narwhals leaves it to Python. And arrays in memory have operations of
 their own: `Cell.slots`, which defines the slots, snaps floats in place, reads their exponents from
 their bits and searches sorted edges. ``test_the_operations_give_the_slots_of_a_cell`` compares the
 two.

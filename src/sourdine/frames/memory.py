@@ -648,7 +648,7 @@ def concatenated(pieces: Sequence[Column]) -> Column:
 
 
 def _blocks(cut: Sequence[tuple[Column, Cell]], rows: range) -> Iterator[tuple[list[Whole], None]]:
-    """Yield the slots of some rows, so many at a time as stay in the processor's cache."""
+    """Yield the slots of some rows, in blocks that stay in the processor's cache."""
     for block in _cuts(rows):
         yield [cell.slots(column[block]) for column, cell in cut], None
 

@@ -271,7 +271,7 @@ def _in_order(marks: NDArray[np.uint8], quotes: Whole, layout: Layout) -> bool:
 
 
 class RecordReader:
-    """Reads record after record, from blocks that may end anywhere, with at most so many cells."""
+    """Reads record after record, from blocks that may end anywhere, with a limit on cells."""
 
     def __init__(self, layout: Layout, most: int) -> None:
         self.layout, self._most = layout, most

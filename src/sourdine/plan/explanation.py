@@ -49,7 +49,7 @@ class Explanation(Displayable):
     releases
         For how many releases to say so, a line of the table each.
     seen
-        What the first line is about, in words; so many releases if left out.
+        What the first line is about, in words; the number of releases if omitted.
     """
 
     guarantee: Guarantee

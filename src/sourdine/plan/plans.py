@@ -139,7 +139,7 @@ class Plan(Displayable):
 
     @property
     def fits(self) -> bool:
-        """Whether a session has so much left."""
+        """Whether a session has enough left."""
         if self.room is not None:
             return self.room.admits(self.question.parts)
         return self.remaining is None or self.epsilon <= self.remaining
@@ -334,7 +334,7 @@ LEAST = 1e-12
 """Deltas below this are not drawn."""
 STEPS = 40
 CLOSE = 0.9995
-"""Of a total, at least so much is used."""
+"""The least share of a total that is used."""
 MARGIN = 1e-9
 """How far below all of it, so that no rounding passes it."""
 
@@ -383,7 +383,7 @@ class Plans(Displayable):
 
     @property
     def fits(self) -> bool:
-        """Whether a session has so much left: epsilon, or with delta by the sum of the prices."""
+        """Whether a session has enough left: epsilon, or with delta by the sum of the prices."""
         if self.room is not None:
             return self.room.admits(self.parts)
         left = self.plans[0].remaining

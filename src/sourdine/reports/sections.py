@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sourdine.results.release import Release
 
 
-# ---- What a report is made of, whichever way it is written: sections of texts, facts and tables --
+# ---- The parts of a report in every format: sections of texts, facts and tables ------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def grouped(text: str) -> str:
 
 
 def brief(x: float, digits: int = 10) -> str:
-    """Return a public number in at most so many significant digits."""
+    """Return a public number in a limited number of significant digits."""
     text = f"{x:.{digits}g}"
     return f"{float(text):,.10g}" if abs(x) >= 10_000 else f"{float(text):g}"
 

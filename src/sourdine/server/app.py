@@ -137,7 +137,7 @@ API = (
 # ``pages``              what people see in a browser, made from what the operations answer
 #
 # Operations are plain functions that run in threads; the store waits for the disk there, and
-# whoever waits together shares a commit.
+# requests that wait together share a commit.
 #
 # *Claim*: between the charge and the tick at which an answer leaves, nothing that anybody can ask
 # for changes. *Checked by* ``test_nothing_changes_between_the_charge_and_the_tick``.

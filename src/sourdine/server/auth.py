@@ -160,7 +160,7 @@ def new_token(
 ) -> str:
     """Return a new token, which is shown once: the store keeps its SHA-256.
 
-    It stands for ``who``, holds so many days, and has the label that the person gives it.
+    It stands for ``who``, expires after a number of days, and has a label given by the person.
     """
     token, until = f"sourdine-{secrets.token_urlsafe(32)}", time() + days * DAY
     kept = Token(sha256=fingerprint(token), who=who, kind=kind, until=until, label=label)
@@ -175,7 +175,7 @@ def new_token(
 # so, and has attempts of its own, whatever strangers do. Names that nobody has are counted like
 # others, so that nothing can be learnt from it. All workers count in one store.
 #
-# *Claim*: passwords are tried at most so often; a known browser is not locked out by strangers;
+# *Claim*: attempts at a password are limited; a known browser is not locked out by strangers;
 # known and unknown names are refused alike. *Checked by* ``test_passwords_are_tried_ten_times``,
 # ``test_a_stranger_locks_nobody_out_who_was_here`` and ``test_unknown_names_are_counted_alike``.
 

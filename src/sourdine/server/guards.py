@@ -309,7 +309,7 @@ def check_guard(call: Incoming) -> Response:
     return checked_ledger(call, guard_checked(call.state.store.guards, call.guard.name))
 
 
-# ---- The guard of the demo: who of some people in the public wages earns more than so much -------
+# ---- The guard of the demo: which people of the public wages earn more than a threshold ----------
 
 
 ROWS, MORE_THAN, ERROR, SUBMISSIONS = 4000, 30_000, "0.06", 50

@@ -65,7 +65,7 @@ def add_person(call: Incoming) -> Response:
     return reply({"name": added.name, "role": added.role, **shown}, 201)
 
 
-# ---- Logging in and out, and the tokens of whoever asks ------------------------------------------
+# ---- Logging in and out, and tokens --------------------------------------------------------------
 
 
 SESSION_DAYS = 0.5

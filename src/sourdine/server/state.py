@@ -122,7 +122,7 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
-# ---- For whoever runs the server: whether it is well, and what it counts -------------------------
+# ---- For operators: health and metrics -----------------------------------------------------------
 
 
 OPERATIONS = Operations()

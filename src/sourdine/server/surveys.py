@@ -218,7 +218,7 @@ def required_name(draft: Mapping[str, Any]) -> str:
 
 
 def origin(call: Incoming) -> str:
-    """Return where this server is, as whoever asks sees it."""
+    """Return the address of this server as the client sees it."""
     scheme = "https" if call.state.settings.behind_proxy else "http"
     return f"{scheme}://{call.headers.get('host', '')}"
 

@@ -98,7 +98,7 @@ FINE = 1000
 """The shift of noise on a fine grid, such as a mean has."""
 
 MOST = 10
-"""No epsilon above so many times the total is tried."""
+"""The largest epsilon that is tried, as a multiple of the total."""
 
 KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
     "pure": ("anything", Part.pure),
@@ -418,7 +418,7 @@ class Terms:
         person are used.
     name
         What the data are called: the caller's word or a file's name, never a function of what is
-        inside. A fingerprint of the data would tell whoever reads the ledger whether a guess at
+        inside. A fingerprint of the data would tell readers of the ledger whether a guess at
         them is right.
     open_account
         Whether a ledger that is there may count in its own way.

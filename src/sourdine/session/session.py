@@ -286,7 +286,7 @@ T = TypeVar("T")
 class Prepared:
     """Questions that a session would ask; nothing is charged and nothing read yet.
 
-    Whoever draws must have charged before. ``by_error`` is whether the only question was asked by
+    The caller must have charged before. ``by_error`` is whether the only question was asked by
     its error, and not by its epsilon; ``release`` reads the data and draws the answer to one.
     """
 
@@ -296,7 +296,7 @@ class Prepared:
     release: Callable[[Statistic], Release]
 
     def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
-        """Charge the questions; a refusal is in the words of whoever asked."""
+        """Charge the questions; a refusal uses the wording of the caller's interface."""
         calls = [
             Call(
                 cost=question.cost,
@@ -366,7 +366,7 @@ class Session(Spending):
         How text is read, a `sourdine.Reading` or a dict of its parameters.
     keep
         Whether the ledger keeps every answer beside its charge, for a report. What is kept is what
-        was returned, so it may be read by whoever may read the answers.
+        was returned, so it may be read by everyone who may read the answers.
 
     Notes
     -----

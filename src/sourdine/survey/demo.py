@@ -67,7 +67,7 @@ def demo(*, n: int, seconds: float, port: int = 0, say: Callable[[str], None]) -
 
 
 def simulated(survey: Survey, n: int) -> tuple[list[str], str]:
-    """Return the records of so many people who answer the survey of `SKELETON`, and what drew them.
+    """Return the records of people who answer the survey of `SKELETON`, and what drew them.
 
     The page's own device draws them in Node; where there is none, the schema does.
     """

@@ -401,7 +401,7 @@ STAND_IN: Mapping[str, Any] = {
     "send_to": "http://127.0.0.1:8000/reports", "epsilon": 1,
     "questions": {"question": {"kind": "flag", "ask": "?"}},
 }  # fmt: skip
-"""A survey that is right, whichever part of it is put in another's place."""
+"""A valid survey, of which any part can replace that of another."""
 UNREADABLE = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
 """What the reader raises that stumbles over what no person types."""
 

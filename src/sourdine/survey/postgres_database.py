@@ -12,7 +12,7 @@ writes everything to a log before it writes it to a table. What is done about it
   their number passes a power of two and when the survey is closed (*checked by*
   ``test_a_closed_survey_does_not_say_who_came_first``).
 
-What remains: whoever reads the write-ahead log, an archive or a replica of it sees records one by
+What remains: a reader of the write-ahead log, an archive or a replica of it sees records one by
 one as they were sent, and with each commit the tickets spent in it. That is the database's owner,
 and what they see was randomised before it was sent. Until they are written anew, ids also tell in
 which second they were counted.

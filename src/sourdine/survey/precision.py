@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sourdine.survey.document import Survey
 
 
-# ---- What so many people will tell, question by question, and what invented records can do -------
+# ---- The expected precision of each question, and what invented records can do -------------------
 
 
 MOST_PEOPLE = 1_000_000
@@ -101,7 +101,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
 
     One record in a hundred that is made up, instead of an honest one, moves a share by
     :math:`0.01/(p-q)` at most (`sourdine.local.reports.aggregator`), and a mean by what the report
-    that moves it most does. Where each person reports one question, whoever invents records aims
+    that moves it most does. Where each person reports one question, an inventor of records aims
     them all at the same.
 
     Parameters

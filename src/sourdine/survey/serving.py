@@ -76,7 +76,7 @@ LANGUAGE = re.compile(r"(?:^|&)language=([a-z]{2,3})(?:&|$)")
 
 
 class Collector:
-    """Answers what is asked of one survey; whoever mounts it calls `stop` in the end.
+    """Answers the requests to one survey; the application that mounts it calls `stop` in the end.
 
     It answers below the folder of the address that records are sent to, and without that folder.
 
@@ -85,7 +85,7 @@ class Collector:
     place
         The survey's store.
     public
-        Whether results are shown to whoever asks.
+        Whether results are shown to everyone.
     every
         Seconds from one count to the next.
     """

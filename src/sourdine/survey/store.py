@@ -226,7 +226,7 @@ class SurveyStore:
         survey
             What is asked; it cannot be changed any more.
         tickets
-            How many one-time codes to make; 0 for a survey that whoever has the address can answer.
+            How many one-time codes to make; 0 for a survey open to all who have the address.
         """
         count = integer(tickets, "tickets", least=0)
         if count > MOST_TICKETS:
@@ -484,7 +484,7 @@ class PostQueue:
     def _commit(self, posts: list[Waiting]) -> None:
         try:
             outcomes = self._store.accept([posted for posted, _ in posts])
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - the waiting requests must hear of it
             for _, waits in posts:
                 waits.set_exception(error)
             return

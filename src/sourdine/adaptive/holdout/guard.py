@@ -208,10 +208,10 @@ def _as_floats(labels: Labels) -> bool:
 
 # ---- A guard for evaluation data that is used again and again ------------------------------------
 #
-# Whoever climbs on a fixed set of labels ends above the truth: the best of many tries is the
+# Repeated improvement on a fixed set of labels ends above the truth: the best of many tries is the
 # luckiest of them. The guard holds the labels and answers three questions, each charged to a
 # transcript ledger (`sourdine.adaptive.ledger`), so that what it says stays true for all tries at
-# once, whoever asks: a person, a leaderboard, an automatic agent.
+# once, for every caller: a person, a leaderboard, an automatic agent.
 #
 # ``confirm``   is the new one better than the old one? yes or no          a bit, less where no is
 #                                                                          usual

@@ -105,7 +105,7 @@ class Labels:
 
     @classmethod
     def hidden(cls, kind: str, n: int) -> Labels:
-        """Return labels that are not here: so many of a kind, all of them missing."""
+        """Return a number of missing labels of one kind."""
         gap = np.array(None if kind == TEXT else np.nan, object if kind == TEXT else np.float64)
         return cls(kind, np.broadcast_to(gap, (n,)))
 

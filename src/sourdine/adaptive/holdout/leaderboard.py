@@ -80,7 +80,7 @@ class Ladder:
     def chance(
         self, climb: int, *, room: int, visited: int, skipped: int, least: int = 1
     ) -> Fraction:
-        """Return the chance by which a climb by so many rungs is charged.
+        """Return the chance by which a climb by a number of rungs is charged.
 
         There is ``room`` rungs above the leader, who visited and skipped as many above the first;
         the shortest climb that leads is ``least``.
@@ -95,7 +95,7 @@ class Ladder:
         return found / (shorter - missed)
 
     def most_bits(self, leads: int) -> float:
-        """Return the bits of the scores of so many leads, at most.
+        """Return the most bits that the scores of a number of leads cost.
 
         The first costs the logarithm of the number of rungs; the climbs of the others cost most if
         they go from the lowest rung to the highest.

@@ -96,7 +96,7 @@ def plan_guard(
     dependence: Dependence | None = None,
     error: Number | None = None,
 ) -> WidthPlan:
-    """Return how wide the final score is after so many yes-or-no answers and scores.
+    """Return how wide the final score is after a number of yes-or-no answers and scores.
 
     Parameters
     ----------

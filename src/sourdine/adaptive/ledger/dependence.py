@@ -71,7 +71,7 @@ class Dependence(ABC):
 
 
 class _Hoeffding(Dependence):
-    """Rows whose averages are as far off as those of so many times fewer independent rows."""
+    """Rows whose averages are as far off as those of a number of times fewer independent rows."""
 
     inflation: Any
 

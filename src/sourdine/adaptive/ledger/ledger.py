@@ -308,7 +308,7 @@ class TranscriptLedger:
 
         They must go on as the first ones were declared: drawn from the same law, independent of
         them (in blocks of their own; as later states of the chain), and not chosen by looking at
-        answers. *When* and how many may follow from the answers. Whoever else charges the ledger
+        answers. *When* and how many may follow from the answers. Others who charge the ledger
         is refused until they have taken up the rows too.
 
         Parameters

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 KINDS = ("none", "shares", "set", "two sets", "cells")
 SHARED = 32
-"""A column of at most so many categories has its shares told at once."""
+"""The most categories of a column whose shares are given as one fact."""
 SUBSETS = 8
-"""Any set of at most so many categories is in the dictionary; else first ones, or single ones."""
+"""The most categories of which every set is a fact; of more, the first ones or single ones."""
 MOST_FACTS, MOST_MASSES = 64, 40
 SWEEPS, FLOOR = 6, 1e-18
 ENOUGH = 0.85
@@ -181,7 +181,7 @@ class Disclosed:
         return before * lists * places * steps
 
     def cells_levels(self, many: int) -> Fraction:
-        """Return among how many levels the masses of so many cells count."""
+        """Return the number of levels that a number of cells can have together."""
         digits = 2 ** (2 * (many + 1).bit_length() - 1)
         masses = ceil(-log(LEAST) / log(RATIO)) + 1
         return Fraction(digits * comb(len(self.law), many) * masses**many)

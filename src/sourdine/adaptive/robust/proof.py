@@ -184,7 +184,7 @@ def cost(
 # was *fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn
 # and the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A
 # cell with two edges is an answer; after one without, the window moves to it and the copies, on the
-# same input, are looked at again. Whoever chooses the updates has seen all cells so far.
+# same input, are looked at again. The chooser of the updates has seen all cells so far.
 #
 # *Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
 # however far the value moves between them, if for some number :math:`w` of wrong copies, with

@@ -172,7 +172,7 @@ class Switching:
 
 
 WIDEST = 1 << 20
-"""A window has at most so many cells on either side."""
+"""The most cells of a window on either side."""
 
 
 class Dynamic(Protocol):

@@ -79,7 +79,7 @@ class Signs:
     r"""The signs :math:`s_1(x), \ldots, s_r(x)` of any item :math:`x`, as bits (1 means +).
 
     The bits of an item are the output of SHAKE128 [1]_ on the key followed by the item's canonical
-    bytes. Whoever does not know the key cannot tell them from independent fair coins unless
+    bytes. Without the key nobody can tell them from independent fair coins unless
     SHAKE128 is broken; every statement below about independent signs stands on that.
 
     An item has ``width`` signs; the secret ``seed`` is from 0 to :math:`2^{128} - 1`.
@@ -116,7 +116,7 @@ class Signs:
 
 
 HEAVIEST = 1 << 61
-"""The weights of one sketch may add up to so much, signs aside: no counter can overflow."""
+"""The largest sum of absolute weights in one sketch, so that no counter can overflow."""
 
 
 class F2Sketch(Protocol):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # ---- SipHash-2-4 of whole numbers: a keyed function that nobody tells from a random one ----------
 #
-# A pseudorandom function :math:`F_k` with a secret key :math:`k` of 128 bits: whoever does not hold
+# A pseudorandom function :math:`F_k` with a secret key :math:`k` of 128 bits: without
 # the key cannot tell its values, at inputs of their choice, from independent uniform words of 64
 # bits. SipHash was designed as one; no attack on the full function is better than guessing the key.
 # Written over NumPy it takes about a tenth of a microsecond a number, several times less than one
@@ -243,7 +243,7 @@ class Keyed:
     key
         From 16 to 64 secret bytes. Left out, a fresh key is drawn, which is what one wants; given,
         sketches of several machines can be merged, and a stored one goes on. Keep it apart from
-        the sketch: whoever holds both can fool it.
+        the sketch: somebody who holds both can fool it.
     source
         Where a fresh key comes from.
 

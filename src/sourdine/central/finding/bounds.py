@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 MOST_CELLS = 1 << 21
-"""Found bounds have at most so many steps between them: a declared step is doubled until then."""
+"""The most steps between found bounds: a declared step is doubled until then."""
 UP, DOWN = 1, -1
 
 
@@ -178,7 +178,7 @@ def settled_bounds(
 
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
 ENOUGH, SPENT = 640, 64
-"""From so many records times epsilon on a centre is found, for so much over their number."""
+"""The least records times epsilon for which a centre is found, and its cost times their number."""
 FEW, MORE = 100, Fraction(3, 5)
 """For fewer records times epsilon the search takes more, or it would stop among the records."""
 LEAST = Fraction(1, 3)
@@ -256,7 +256,7 @@ class BoundsFirst(TwoStage):
         return not self.one_sided and getattr(self.question, "centred", True)
 
     def searching(self, records: int | None) -> Fraction:
-        """Return the epsilon of the search for about so many records, if that is known."""
+        """Return the epsilon of the search for about ``n`` records, if that is known."""
         epsilon = self.question.epsilon
         few = records is not None and records * epsilon < FEW * self._moved()
         return epsilon * (MORE if few else SEARCHING)
@@ -271,7 +271,7 @@ class BoundsFirst(TwoStage):
         return self.question.rows * (2 if self.question.substitutes else 1)
 
     def centring(self, records: int) -> Fraction:
-        """Return the epsilon of the centre for about so many records; 0 for none."""
+        """Return the epsilon of the centre for about ``n`` records; 0 for none."""
         moved = self._moved()
         if records * self.question.epsilon < ENOUGH * moved:
             return Fraction(0)

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
 
 BITS = 24
-"""Of a distance so many bits of the mantissa count."""
+"""The number of bits of a distance's mantissa that count."""
 UNIT = 1 << (BITS + 1)
 """F, what one record adds to the table."""
 FINE_BITS = 20
-"""The first octave is so many doublings below the centre."""
+"""The number of doublings between the first octave and the centre."""
 
 
 @frozen(kw_only=True)

@@ -225,7 +225,7 @@ class Centre(QuantileMechanism):
     def blocks(self, x: Points) -> tuple[Ints, Ints]:
         """Return where blocks of ticks start, and a lower bound of the distances in each.
 
-        Every so many ranks the tick of a record is a block of its own, what lies between two such
+        At regular ranks the tick of a record is a block of its own, what lies between two such
         ticks another.
         """
         step = min(max(int(BLOCK / (2 * self.decay)), 1), max(x.n, 1))
@@ -318,7 +318,7 @@ for neighbours, own in (
 
 
 LEFT_OUTSIDE = 6
-"""The search aims at so many records beyond a bound, in units of 1/epsilon."""
+"""The number of records that the search leaves beyond a bound, in units of 1/epsilon."""
 THRESHOLD = Fraction(2, 3)
 """The part of the rate that disturbs the threshold; the rest disturbs each count."""
 CROSSING = Fraction(3, 4)
@@ -428,7 +428,7 @@ class OutwardSearch(Mechanism["Ints"]):
 
     @cached_property
     def target(self) -> int:
-        """T: about so many records are left outside."""
+        """T: about how many records are left outside."""
         return ceil(LEFT_OUTSIDE / self.rate)
 
     @cached_property
@@ -520,7 +520,7 @@ class OutwardSearch(Mechanism["Ints"]):
 
 
 def _reached(cells: tuple[int, ...], records: int, move: int) -> set[tuple[int, ...]]:
-    """Return what cells can become by at most so many records, all added or all removed."""
+    """Return what cells can become by a limited number of records, all added or all removed."""
     found = {cells}
     for _ in range(records):
         near = [(*y[:i], k + move, *y[i + 1 :]) for y in found for i, k in enumerate(y)]

@@ -201,7 +201,7 @@ class Chain:
 FEW = 1 << 18
 """Up to this many masses are looked up at once for all quantiles."""
 APART = 2
-"""Where all ranks between the windows are so many times those in them, each window is read."""
+"""Each window is read alone if the ranks between windows are this many times those in them."""
 
 
 def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[RankMasses]:

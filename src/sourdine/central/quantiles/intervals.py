@@ -346,7 +346,7 @@ class Brackets(JointFree):
         return found
 
     def fit(self, records: float | None) -> bool:
-        """Return whether the aims are those for so many records, too."""
+        """Return whether the aims are also those for another number of records."""
         return self._aims.least <= (inf if records is None else max(records, 1)) < self._aims.below
 
     def _with_brackets(self, u: int, last: Aims) -> Aims:

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 REST = 30.0
 SHELLS = 20.0 * 1.08 ** np.arange(110)
 PLENTY = 200.0
-"""Shells go on until all cells together would weigh so much less than some tuple does."""
+"""Shells end where all cells together would weigh this much less than some tuple."""
 PATIENCE = 100
 LITTLE = 1e-3
 SLACK = 1e-6

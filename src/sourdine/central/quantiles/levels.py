@@ -382,7 +382,7 @@ class ThreeLevels(Hybrid):
         _ = self.first
 
     def inside(self, parts: list[Points], goals: list[tuple[int, ...]]) -> Sequence[Sampler]:
-        """Return what draws the quantiles of slices: in two levels, if there are so many."""
+        """Return what draws the quantiles of slices, in two levels if there are many."""
         pairs = zip(parts, goals, strict=True)
         return [
             _Nested(part, own, self.inner, self.first.c)
@@ -473,7 +473,7 @@ MOST_JOINT = 40
 
 
 def anchors_for(m: int, records: float, epsilon: float) -> int:
-    r"""Return how many of m quantiles to draw for about so many records.
+    r"""Return how many of m quantiles to draw for about ``n`` records.
 
     .. math:: m_0 = n\varepsilon/2\kappa - 1, \qquad \kappa = 16,
 

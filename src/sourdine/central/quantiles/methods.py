@@ -58,11 +58,11 @@ PUBLISHED = {
 }  # fmt: skip
 """Names under which algorithms were published; they may be typed in any case."""
 MANY, FEW_TICKS = 200, 1 << 18
-"""From so many quantiles on a tree of so few ticks errs less than two levels, where records tie."""
+"""The least quantiles and the most ticks for which a tree errs less than two levels, with ties."""
 MORE, MOST = 400, 1000
-"""Two levels take so many quantiles; and so many, if there are too many ticks for a tree."""
+"""The most quantiles for two levels; the second if there are too many ticks for a tree."""
 COARSE = 128
-"""On so few ticks records tie: where they are few, a tree errs less than what is interpolated."""
+"""The most ticks on which records tie: a tree of few records then errs less than interpolation."""
 LARGE = 2.0
 """From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
 COUNTING = Fraction(1, 50)

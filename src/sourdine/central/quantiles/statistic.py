@@ -134,11 +134,11 @@ more; 3/8 is within one percent of the least sum for each number of quantiles th
 CERTIFIED_ONCE = Fraction(1, 2)
 """The part that releases paid which do not say what they paid."""
 FURTHER = 1.5
-"""Brackets lie so many times the reach of that noise further out, so that mostly they are told."""
+"""How much further out brackets lie, in reaches of that noise: mostly they are published."""
 MOST_BRACKETED = 13
 """More quantiles than this have intervals from a whole distribution function."""
 BEYOND = (14, 30)
-"""Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
+"""How many times 1/epsilon brackets for a population aim further out, at least and at most."""
 KEPT = 8
 """So many brackets, for different numbers of records, are kept for the next draw."""
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -363,7 +363,7 @@ class Quantiles(WeightedRanks, Numeric):
         return self if m == 1 else self.changed(together=m * self.together)
 
     def mechanism(self, records: float | None) -> QuantileMechanism:
-        """Return the algorithm for about so many records; those that do not ask are built once."""
+        """Return the algorithm for about ``n`` records; those that ignore it are built once."""
         if self.level is not None and not self.curved:
             return self._bracketed(records)
         method = self._named(records)
@@ -390,7 +390,7 @@ class Quantiles(WeightedRanks, Numeric):
         )  # fmt: skip
 
     def _bracketed(self, records: float | None) -> QuantileMechanism:
-        """Return brackets for about so many records; they are kept for others with the same aims.
+        """Return brackets for about ``n`` records; they are kept for others with the same aims.
 
         For a population every number of records has its own.
         """

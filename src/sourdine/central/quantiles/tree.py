@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 MOST_TICKS = 1 << 22
-"""A tree of all ticks has at most so many."""
+"""The most ticks of a tree that has a leaf for each."""
 SIXTEEN = log(16)
 SAFETY = 1.02
 """What the sampling and the interpolation of the table may err by."""
@@ -143,7 +143,7 @@ MOST_LEAVES = 1 << 23
 A_BLOCK = 1 << 15
 """So many counts are added at a time: in the processor's cache."""
 SAMPLED, FEW, SAMPLES = 1 << 10, 40, 2000
-"""In a tree of so few leaves, errors at so few orders are sampled so often."""
+"""The most leaves and the most orders for which errors are sampled, and the number of samples."""
 
 
 @frozen(kw_only=True)
@@ -451,11 +451,11 @@ def _between(upper: Floats, lower: Floats, total: float) -> Floats:
 
 
 ENOUGH = 15_000
-"""From so many records times epsilon on all ticks are counted."""
+"""The least number of records times epsilon for which all ticks are counted."""
 FEW_TICKS = 400
 """So few ticks are counted in any case."""
 EDGES = {40_000: 999, 13_000: 323}
-"""How many edges, from so many records times epsilon on; 99 below."""
+"""The number of edges from a number of records times epsilon on; 99 below the first."""
 FEWEST, USUAL, A_PIECE = 9, 99, 16
 MOST_JOINT = 40
 HALF = Fraction(1, 2)
@@ -471,7 +471,7 @@ ROUNDED = 0.01
 
 @frozen(kw_only=True)
 class Curve:
-    """How counts below knots are drawn, for about so many records."""
+    """How counts below knots are drawn, for about ``n`` records."""
 
     epsilon: Fraction
     cells: int

@@ -42,7 +42,7 @@ FUNCTIONS: dict[str, Function] = dict([
     # numbers
     _f("abs(x)", "The size of a number or a duration.", 1),
     _f("round(x, digits)",
-        "The nearest number with so many decimals, by default 0; halves away from zero.", 1, 2),
+        "The nearest number with the given decimals, by default 0; halves away from zero.", 1, 2),
     _f("floor(x)", "The largest whole number up to x.", 1),
     _f("ceil(x)", "The smallest whole number from x on.", 1, 1, "ceiling"),
     _f("sign(x)", "-1, 0 or 1.", 1),

@@ -134,7 +134,7 @@ class BitRows(Oracle):
         return ones(reports)[: self.categories]
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which rows, whoever wrote them, have nothing after the last category."""
+        """Return which rows, from any source, have nothing after the last category."""
         if reports.dtype != np.uint8 or reports.shape[1:] != (self.width,):
             return np.zeros(len(reports), np.bool_)
         used = self.categories - 8 * (self.width - 1)

@@ -109,7 +109,7 @@ class SubsetSelection(BitRows):
         return float(_noise_variance(float(self.epsilon), self.categories, w)[0])
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which rows, whoever wrote them, are sets of the right size."""
+        """Return which rows, from any source, are sets of the right size."""
         valid = BitRows.valid(self, reports)
         if valid.any():
             valid &= np.bitwise_count(reports).sum(axis=1) == self.chosen

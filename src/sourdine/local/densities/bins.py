@@ -332,7 +332,7 @@ class BinReport(PureReport):
         return np.concatenate(parts).astype(np.int64)
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which rows, whoever wrote them, hold a resolution and bits of its bins."""
+        """Return which rows, from any source, hold a resolution and bits of its bins."""
         fits = np.zeros(len(reports), np.bool_)
         if reports.dtype != np.uint8 or reports.shape[1:] != (1 + self.oracles[0].width,):
             return fits

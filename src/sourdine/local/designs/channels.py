@@ -150,7 +150,7 @@ def reversed_subset(subset: int, k: int) -> int:
 
 
 def nearest(most: int, epsilon: Fraction, table: str = TABLE) -> tuple[int, Whole, Whole]:
-    r"""Return a known design of at most so many categories, fitted to any epsilon.
+    r"""Return a known design with a limited number of categories, fitted to any epsilon.
 
     In a design every category is in as many subsets as any other, counted by weight: with the
     lower weights :math:`\theta_o`, what lies on the subsets of a category adds up to

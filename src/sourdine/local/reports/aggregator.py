@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # ---- Arrays on the disk: written whole or not at all, and checked when they are read -------------
 #
 # A file is a line that names the format, a line with the SHA-256 of the rest, and a NumPy archive.
-# It is written under another name, forced to the disk and then renamed, so whoever is interrupted
+# It is written under another name, forced to the disk and then renamed, so an interrupted process
 # leaves the old file or the new one. *Checked by* ``test_a_failed_save_leaves_the_old_file``.
 
 
@@ -160,7 +160,7 @@ def _members(mechanism: Report, reports: NDArray[Any]) -> Iterator[tuple[int, ND
 def influence(oracle: FrequencyOracle) -> float:
     r"""Return how many people's answers one invented report can outweigh, for one category.
 
-    A report that is well formed counts, whoever wrote it. It supports a category or not, so in
+    A report that is well formed counts, from any source. It supports a category or not, so in
     place of an honest one it moves the share of a category by
 
     .. math:: \frac{1}{n\,(p - q)}
@@ -192,7 +192,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
 
     Reports that are malformed, foreign, replayed or out of domain are counted and dropped with a
     `Reason`. A report with one bad answer is dropped as a whole: to keep its other answers would
-    let whoever writes reports choose for which columns they count, and the columns of a joint
+    let the authors of reports choose for which columns they count, and the columns of a joint
     tally would no longer be answered by the same people.
 
     Parameters

@@ -156,7 +156,7 @@ def _names(form: Form) -> list[str]:
 def _wrong(form: Form, schema: Any) -> Reason | None:
     """Return what is wrong with a table as a whole, before anything of its length is made.
 
-    A column of ids needs memory for each row, so whoever has one cannot claim rows for nothing.
+    A column of ids needs memory for each row, so a sender of one cannot claim rows for nothing.
     """
     marks = schema.metadata or {}
     if not {VERSION_KEY, MARK_KEY} <= marks.keys():

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 BETWEEN = ("stays", "alike", "any")
 MOST_ROUNDS = 520
-"""Up to so many rounds the loss between any two histories is found exactly, for two values."""
+"""The most rounds for which the loss between any two histories of two values is found exactly."""
 UP = Fraction(10**12 + 1, 10**12)
 """Sums of floats are rounded up by this."""
 
@@ -227,7 +227,7 @@ class RoundCosts(Displayable):
 
 
 def costs(schema: Schema, rounds: int | None = None) -> RoundCosts:
-    """Return what so many rounds of a survey cost; all of its own if left out."""
+    """Return what a number of rounds of a survey cost; all of its own if omitted."""
     most = several(schema).rounds or 1
     t = most if rounds is None else integer(rounds, "rounds", least=1, most=most)
     oracles = [part.memoised for part in schema.parts("report").values() if part.memoised]

@@ -111,7 +111,7 @@ class Memoised(FrequencyOracle):
         return self.answers * Fraction(self.permanent)
 
     def remember(self, people: int, source: Source) -> KeptResponses:
-        """Draw the memories of so many people, whatever they will answer."""
+        """Draw the memories of a number of people, whatever they will answer."""
         g = self.answers
         keys = noise.uniform_below(self.hashes, people, source=source)
         every = np.tile(np.arange(g), people)

@@ -1,6 +1,6 @@
 """The devices of a survey of several rounds: they keep memories, and answer from them.
 
-A memory is drawn before the first answer and depends on none. It is a secret: whoever holds one can
+A memory is drawn before the first answer and depends on none. It is a secret: its holder can
 tell from what was sent nearly what was answered. It never leaves the device; what is sent each
 round is a record as any other (`sourdine.local.reports.records`), made for that round alone.
 """

@@ -82,7 +82,7 @@ INVENTED = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyPlan(Displayable):
-    """What so many people will tell in each round.
+    """The expected precision of each round, for a number of people.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def plan(
 
 
 def _spread(oracle: Any, asked: float) -> tuple[float, float]:
-    """Return n times the variance of a share of 0, and of a half, if so many are asked."""
+    """Return n times the variance of a share of 0, and of a half, for the questions asked."""
     p, q = oracle.chances
     rare, own = q * (1 - q), p * (1 - p)
     scale = asked * (p - q) ** 2

@@ -7,7 +7,7 @@ r"""Local privacy on a cluster: records randomised where they are, reports added
 ==============  ====================================================================================
 
 Spark repeats tasks: where one failed, where one is slow, where a frame is read again. With bytes of
-the system each run would draw anew, and whoever sees two runs has two reports of each person.
+the system each run would draw anew, and somebody who sees two runs has two reports of each person.
 
 *Claim*: a block of records has one draw, however often it is randomised. Its bytes are a
 pseudorandom function (`sourdine.noise.source`) of the partition, of the number of the block and of
@@ -31,7 +31,7 @@ every test :math:`T` of bounded time
 :math:`P(T(M(x)) = 1) \le e^{\varepsilon} P(T(M(x')) = 1) + (1 + e^{\varepsilon})\,\alpha`, with
 :math:`\alpha` the advantage of telling the bytes from uniform ones. *Proof*: replace the bytes in
 both worlds by uniform ones; each replacement costs :math:`\alpha`, since all blocks are told
-different :math:`m`, and the inequality holds between them. It is about whoever lacks the key.
+different :math:`m`, and the inequality holds between them. It is about those without the key.
 
 *Where the key is*. In the memory of the driver and, inside the pickled function, of Spark's JVM and
 of the executors, for which Spark may keep it in its temporary folder while the job runs, and, if

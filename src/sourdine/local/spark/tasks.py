@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 WORD = 63
 """How many bits of a word are used: its sign is not."""
 AT_ONCE = 16
-"""Expressions of so many columns make a method that Java compiles; of many more, one that it never
-does, which is slower than to hand over what the columns hold."""
+"""The most columns whose expressions form a method that Java compiles. With many more Java never
+does, which is slower than handing over what the columns hold."""
 
 
 @dataclass(frozen=True)

@@ -259,7 +259,7 @@ def _afford(facts: Mapping[str, Any]) -> Fraction:
 
 
 def _granted(facts: Mapping[str, Any], epsilon: Fraction) -> bool:
-    """Return whether this person may spend so much; the total is another matter."""
+    """Return whether this person may spend an amount; the total is checked elsewhere."""
     grant = facts["grant"]
     return facts["state"] == "open" and bool(grant) and epsilon <= Fraction(grant["remaining"])
 

@@ -254,7 +254,7 @@ class BoardPicture:
 
 
 def _named(team: Team, fits: int = 1000) -> str:
-    """Return a team and how often it has tried, in so many letters."""
+    """Return a team and its number of attempts, in a limited number of letters."""
     name, tries = printable(team.name), f" ({team.tries})"
     room = max(fits - len(tries), 2)
     return (name if len(name) <= room else f"{name[: room - 1]}…") + tries

@@ -189,7 +189,7 @@ class AskedQuestions(Protocol):
     """Questions as a session asks them (`sourdine.session.session.Prepared`)."""
 
     def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
-        """Charge one call for each question; a refusal is in the words of whoever asked."""
+        """Charge one call for each question; refusals use the words of the caller's interface."""
 
     def draw(self) -> Sequence[str]:
         """Read the data, draw, and return one answer for each call, as JSON."""

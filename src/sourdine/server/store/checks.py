@@ -129,7 +129,7 @@ def _strangers(
 # ---- `Witness`: how far the ledgers of a store have got, remembered on another disk --------------
 #
 # A store that was put back from an older copy is sound in itself, and lacks what was charged since.
-# Whoever remembers a later line notices. A witness remembers the last line of each ledger, in a
+# Anyone who remembers a later line notices. A witness remembers the last line of each ledger, in a
 # small file that is written after each commit, and before any answer that is stored is shown: so no
 # answer was ever sent whose charge the witness does not know. It detects an older copy, and cannot
 # bring back what is lost.

@@ -2,14 +2,14 @@
 
 ====================  ============================================================================
 1. the charge         the lines of the ledger and the request, in one transaction
-2. the draw           reads the data; whoever dies here has shown nothing
+2. the draw           reads the data; a process that dies here has shown nothing
 3. the answer         stored if none is stored, in a second transaction
 4. the response       what is stored, and nothing else
 ====================  ============================================================================
 
 A request that was charged and not answered is drawn again: nobody saw the first draw. Of two draws
 that race the first to be stored is the answer, and the other is thrown away unseen. A draw that
-raised is stored as failed and never made again, or whoever can make draws fail could choose among
+raised is stored as failed and never made again, or who can make draws fail could choose among
 them.
 
 *Claim*: whenever workers are killed, charges sum exactly, a key has one answer, and no draw is seen
