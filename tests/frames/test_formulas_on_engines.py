@@ -127,3 +127,9 @@ def test_duckdb_computes_most_formulas_itself(tmp_path):
     own = [isinstance(frame.derived(None, ("column", t)).computed().engine, Duck)
            for t, _, _ in wanted(QUICK)]  # fmt: skip
     assert sum(own) > 0.7 * len(own)
+
+
+def test_the_rows_of_a_key_are_still_cut_when_formulas_are_computed():
+    people = Frame({"region": ["n", "s", "n", "e"], "age": [31, 17, 52, 40]})
+    parts = people.derived("age > 18", ("column", "age * 2")).split("region", ["n", "s", "e"])
+    assert [len(part.computed()) for part in parts] == [len(part) for part in parts] == [2, 0, 1]

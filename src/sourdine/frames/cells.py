@@ -103,7 +103,6 @@ class Octaves(Grid):
     """
 
     lowest: int = field(repr=False)
-    """The exponent of the first octave."""
     bits: int = field(repr=False)
     first: int = field(repr=False)
     """The signed number of the first point: 0 stands for 0, 1 for the least point above it."""
@@ -668,7 +667,6 @@ class Edges:
 
 
 Cell = Ticks | Codes | Edges | Ticked | Present
-"""Any of the five kinds of cell."""
 
 
 def _looked_up(data: NDArray[Any], values: NDArray[Any], codes: Whole) -> Whole:

@@ -117,7 +117,6 @@ def grouped(relation: Any, kinds: Mapping[str, str], how: Reduction, reading: Re
 
 
 OPEN: WeakSet[Any] = WeakSet()
-"""The private connections, which can report progress."""
 _FETCHED = 1 << 16
 _STREAMED = 1 << 15
 _TABLE = 1 << 21

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMATS = (EXCEL, READSTAT, JSON_LINES, ARROW)
-"""The endings of the files that are read here, by format."""
 
 
 def open_format(
@@ -389,7 +388,6 @@ def _kind(ending: str, stored: str, written: str) -> _Kind:
 
 
 _LINES = 1 << 15
-"""Lines in memory at once."""
 _DEEP = 256
 """Lines of more brackets are not parsed: the parser's own limit depends on its caller."""
 _MARK = BOM.encode()

@@ -475,7 +475,6 @@ def declared_by_type(dtype: Any, written: str = "") -> Declared | None:
 
 
 UNNAMED = "value"
-"""The name of an unnamed column."""
 PARALLEL = 4 * 10**6
 """From this many rows on they are counted in parts, on all processors (`threads`)."""
 

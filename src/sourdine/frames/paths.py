@@ -15,7 +15,6 @@ NAMELESS = (LINES, ".npy")
 """Files without column names: their one column is called ``value``."""
 EXCEL = (".xlsx", ".xlsm")
 READSTAT = (".sav", ".zsav", ".sas7bdat", ".xpt", ".dta")
-"""Files of SPSS, SAS and Stata."""
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 ARROW = (".arrow", ".arrows", ".feather", ".ipc")
 _SHEET = re.compile(r"(?P<path>.+\.xls[xm])#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)

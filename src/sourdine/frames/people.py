@@ -73,7 +73,6 @@ FINE = 1000
 PLAIN = -6
 """The exponent of the unit where no step is known: a millionth."""
 VALUE = "value"
-"""The name of the reduced column where none was named."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,6 @@ WRITTEN = (
 )
 """A number as text: a pattern that Python and the engines interpret alike."""
 WHOLE = rf"{BLANKS}[+-]?[0-9]{{1,38}}{BLANKS}"
-"""An integer as text."""
 
 _LONGEST = 100
 """More digits than the decimals of any engine have."""
@@ -163,7 +162,6 @@ _WIDE = {
 }
 """Multi-byte encodings in which a line feed ends any incomplete character before it."""
 _NARROW = re.compile(r"ascii|(?:cp|kz|iso8859-)\d+|(?:koi8|mac|tis|hp)-\w+")
-"""Encodings of one byte."""
 _RIGHT = "\N{RIGHT SINGLE QUOTATION MARK}"
 _THOUSANDS = {"": "", ",": ",", ".": ".", "_": "_", "'": f"'{_RIGHT}", " ": " \N{NBSP}\N{NNBSP}"}
 """Separators between groups of three digits, and the characters accepted for each."""

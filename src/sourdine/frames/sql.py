@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
 
 _INFINITE = 0x7FF0_0000_0000_0000
-"""The bits of infinity."""
 _WHOLE = (-(1 << 63), 1 << 64)
-"""64-bit integers, signed or unsigned."""
 
 
 def float_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[float | None, float | None]]:

@@ -385,7 +385,6 @@ class RecordReader:
 
 
 _FIRST = 1 << 20
-"""Maximum number of bytes of the first line."""
 _MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"}
 _MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Byte order marks at the beginning of a file, and the encodings they name."""

@@ -57,11 +57,9 @@ if TYPE_CHECKING:
 
 
 DIGITS = 15
-"""The number of hexadecimal digits of a hash that are used."""
 NARROW = 1 << 16
 """Below this many rows kept, 64 bits are enough while a person owns less than 2**46."""
 MOST = (1 << 63) - 1
-"""The maximum number of rows of a person."""
 _SIGN = 1 << 63
 _SQUARED = 1 << 31
 """Below this many rows of a person, places are multiplied in 64 bits."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 MOST = 100_000
-"""The most rows of a public table."""
 _INT64 = 1 << 63
 
 

@@ -109,9 +109,7 @@ NAMES = {alias: name for name, function in FUNCTIONS.items() for alias in (name,
 
 
 LONGEST = 10_000
-"""The most characters of a formula."""
 DEEPEST = 60
-"""The most steps inside one another."""
 CHANGING_NAMES = {
     *("current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"),
     *("current_user", "current_role", "current_catalog", "current_schema", "session_user"),
@@ -143,7 +141,6 @@ UNITS = {
     "week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND,
     "millisecond": 1000, "microsecond": 1,
 }  # fmt: skip
-"""Units of a fixed length, in microseconds."""
 CASTS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INTEGER"), "integer"),
     **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "number"),

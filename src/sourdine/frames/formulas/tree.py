@@ -76,7 +76,6 @@ INTEGER, FLOAT, BOOLEAN, TEXT, DATE, TIME, DURATION = Type
 NUMBERS = (INTEGER, FLOAT)
 INSTANTS = (DATE, TIME)
 WHOLE = (INTEGER, DATE, TIME, DURATION)
-"""Types whose values are integers."""
 BLANKS = " \t\n\r\f\v"
 SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}

@@ -186,7 +186,6 @@ DENSE = 1 << 21
 DIGIT = 32
 """Sums leave a task in digits of this many bits, so that those of all tasks fit 64 bits."""
 COUNTED = 44
-"""The maximum number of bits of the number of rows."""
 _HALF = 31
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 TABLE = "spark:"
-"""The prefix of the name of a table."""
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 """Spark's web pages are turned off: they would show exact counts of filtered rows."""
 LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
