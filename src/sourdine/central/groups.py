@@ -182,16 +182,21 @@ def _panel(panel: Any, columns: Columns, rows: list[int], at: Floats, orders: Fl
         panel.plot(x, at, "o", color=BLUE, ms=4)
     panel.margins(x=0.08)
     if any(isinstance(columns.values[i], dt.date) for i in rows):
-        locator = dates.AutoDateLocator(minticks=2, maxticks=5)
-        panel.xaxis.set_major_locator(locator)
-        panel.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
-        panel.xaxis.get_offset_text().set_fontsize(8)
+        _as_dates(panel.xaxis)
     else:
         panel.locator_params(axis="x", nbins=4)
         gaps(panel.xaxis)
     panel.grid(axis="x", color=RULE, linewidth=0.8)
     panel.tick_params(axis="y", length=0, labelsize=8)
     panel.tick_params(axis="x", labelsize=8)
+
+
+def _as_dates(axis: Any) -> None:
+    dates: Any = import_module("matplotlib.dates")
+    locator = dates.AutoDateLocator(minticks=2, maxticks=5)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    axis.get_offset_text().set_fontsize(8)
 
 
 # ---- The same statistic for each of several groups -----------------------------------------------
