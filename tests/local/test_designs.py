@@ -38,8 +38,9 @@ from sourdine.noise import SeededSource
 from sourdine.results.release import Release
 from sourdine.survey import Survey
 from sourdine.survey.document import SKELETON
-from sourdine.survey.form import form_for_device, read
+from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
+from survey_device import read
 
 QUESTIONS = ("distribution", "shares", "mean")
 

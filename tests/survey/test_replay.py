@@ -61,7 +61,13 @@ def test_teasing_bits_leave_a_coin_open(survey_cases):
 
 def test_every_column_of_a_schema_is_tried(survey_cases):
     kinds = {column.kind for column in survey_cases.columns().values()}
-    assert {cls.kind for cls in Attribute.__subclasses__()} == kinds
+    assert {cls.kind for cls in last(Attribute)} == kinds
+
+
+def last(cls):
+    """Return the classes below one that have no classes below them."""
+    below = cls.__subclasses__()
+    return {one for sub in below for one in last(sub)} if below else {cls}
 
 
 @pytest.mark.slow

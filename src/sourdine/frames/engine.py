@@ -545,4 +545,5 @@ class Remote(Engine):
         raise self._refused()
 
     def _refused(self) -> ParameterError:
-        return ParameterError("data", "be on this machine to be read row by row", *self._what)
+        got, hint = self._what
+        return ParameterError("data", "be on this machine to be read row by row", got, hint)
