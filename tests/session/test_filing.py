@@ -504,3 +504,11 @@ def test_columns_of_a_description_have_a_picture_each():
     assert list(pictures) == ["v", "g"]
     assert 'class="curve"' in pictures["v"]
     assert pictures["g"].count('class="dot"') == 2
+
+
+def test_the_parameters_round_what_remains_down(tmp_path):
+    opened = session(tmp_path, epsilon=1)
+    opened.count(epsilon="1/3")
+    page = " ".join(seen(opened.report(ABOUT).to_html()).texts)
+    assert "0.333334" in page
+    assert "0.666666" in page

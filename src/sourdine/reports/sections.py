@@ -573,7 +573,10 @@ def _parameters(report: FiledReport) -> list[Block]:
         variant = "pure" if total.is_pure else "approximate"
     if report.terms.filter is None:
         amounts = (("total", promise), ("spent", report.spent), ("remaining", report.remaining))
-        sums = [(name, shown(own.exact_epsilon()), shown(own.delta)) for name, own in amounts]
+        sums = [
+            (name, *(shown(x, up=name != "remaining") for x in (own.exact_epsilon(), own.delta)))
+            for name, own in amounts
+        ]
         table = TextTable(("", "epsilon", "delta"), sums)
     else:
         shares = [
