@@ -6,15 +6,18 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import sourdine as sd
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 SOURCE = ROOT / "src" / "sourdine"
+FILES = sorted(SOURCE.rglob("*.py"))
 ALONE = {"__main__", "answers", "version"}
 """Modules of a few lines that the page leaves out."""
 
@@ -36,6 +39,19 @@ def test_links_and_the_picture_name_what_is_there():
     picture = (ROOT / "docs" / "images" / "architecture.svg").read_text("utf-8")
     drawn = set(re.findall(r'font-weight="600" font-size="15">(\w+)<', picture))
     assert drawn == {Path(link).stem for link in links}
+
+
+@pytest.mark.slow
+def test_no_files_import_each_other_in_a_circle():
+    spec = spec_from_file_location("shape", ROOT / "benchmarks" / "shape.py")
+    shape = module_from_spec(spec)
+    spec.loader.exec_module(shape)
+    trees = {shape.module_of(path): ast.parse(path.read_text("utf-8")) for path in FILES}
+    graph = {name: shape.imports(name, tree, set(trees)) for name, tree in trees.items()}
+    assert sum(map(len, graph.values())) > len(graph) > 200
+    assert shape.cycles(graph) == []
+    grid, exact = "sourdine.grid", "sourdine.exact"  # the other way round than they are
+    assert shape.cycles(graph | {exact: {*graph[exact], grid}}) != []
 
 
 def test_the_path_of_a_mean_is_as_listed():
