@@ -42,7 +42,7 @@ from sourdine.central import (
     Variance,
 )
 from sourdine.central.sql import sql
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, close_matches
 from sourdine.exact import given
 from sourdine.parameters import question
 from sourdine.parameters.question import Question, QuestionMethod
@@ -168,8 +168,9 @@ def named(name: object) -> type[Statistic]:
 
 def unknown_statistic(name: object) -> ParameterError:
     """Return the error for a name that no statistic has."""
+    meant = close_matches(str(name), list(STATISTICS), 1) or ["count"]
     return ParameterError(
-        "statistic", f"be one of {', '.join(STATISTICS)}", given(name), statistic="count"
+        "statistic", f"be one of {', '.join(STATISTICS)}", given(name), statistic=meant[0]
     )
 
 

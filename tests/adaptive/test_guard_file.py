@@ -108,11 +108,11 @@ def test_files_of_other_kinds_are_refused(path):
     ):
         GuardedHoldout.open(path)
     TranscriptLedger(10, path=path)
-    with pytest.raises(ParameterError, match="a file of something else"):
+    with pytest.raises(ParameterError, match="a file of another kind"):
         GuardedHoldout.open(path)
     other = path.with_suffix(".other")
     GuardedHoldout.create(other, SECRET)
-    with pytest.raises(ParameterError, match="a file of something else"):
+    with pytest.raises(ParameterError, match="a file of another kind"):
         TranscriptLedger.open(other)
 
 

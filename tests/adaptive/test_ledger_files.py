@@ -223,7 +223,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     ledger.turn(asked)
     again = TranscriptLedger.open(Journal(path, kind))
     assert again.spent == Spent(1, 1, 0, 0.0, 1)
-    with pytest.raises(ParameterError, match="a file of something else, a test"):
+    with pytest.raises(ParameterError, match="a file of another kind, a test"):
         TranscriptLedger.open(path)
 
 

@@ -118,7 +118,7 @@ def test_what_one_row_does_not_decide_is_refused_by_name(name):
         ("max(i) > 3", "'max'"),
         ("i ^ 2", "have no powers"),
         ("i > ?", "have no placeholders"),
-        ("t ~ 'a'", "language of formulas"),
+        ("t ~ 'a'", "supported operators"),
         ("i >", "be one expression"),
         ("i; drop table x", "one expression"),
         ("s.i > 3", "name columns without a table"),

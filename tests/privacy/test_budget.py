@@ -216,8 +216,8 @@ THIRD = Guarantee(Fraction(1, 3))
             Guarantee(0.5, 1e-6),
             "",
             BudgetExceededError,
-            "Budget exceeded: requested delta=1e-06, 0 of 0 remaining. The total holds no delta: "
-            "create a total with delta=1e-06 and reserve=1e-06, or use a method without it.",
+            "Budget exceeded: requested delta=1e-06, 0 of 0 remaining. The total has no delta: "
+            "open one with delta=1e-06 and reserve=1e-06, or use a method without delta.",
         ),
         (
             Budget(1),

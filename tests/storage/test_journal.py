@@ -493,7 +493,7 @@ print(len(kept), int(lost), status)
 @pytest.mark.usefixtures("journal")
 def test_another_kind_is_refused(path):
     other = FileKind(noun="ledger", mark="ledger", version=2)
-    text = r"ledger must be a file written by Sourdine, got .*\(a file of something else, a diary\)"
+    text = r"ledger must be a file written by Sourdine, got .*\(a file of another kind, a diary\)"
     refused(path, other, text)
     refused(path, FileKind("diary", "diary", 3), "of format 2, this reads 3")
 

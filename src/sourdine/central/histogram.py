@@ -185,7 +185,7 @@ class Histogram(Weighted):
     def check(self) -> None:
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(
-                "bins", "be given, or {categories} instead, as neither is taken from the data",
+                "bins", "be given, or {categories} instead: neither is read from the data",
                 "" if self.bins is None else "both",
                 "Use {bins} with {bounds}, a list of edges, or the categories alone.", bins=10,
                 bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),

@@ -286,7 +286,8 @@ class Mean(Stratified, Numeric):
         hint = "Omit {method} for the mean within bounds."
         if not converters.is_unknown(self.bounds) or converters.ends(self.bounds) != (None, None):
             must = "be 'find' for method 'octaves', which needs none"
-            raise ParameterError("bounds", must, "", hint, method=LEFT_OUT)
+            tries = {"bounds": "find", "method": LEFT_OUT}
+            raise ParameterError("bounds", must, "", f"Use {{bounds}}, or o{hint[1:]}", **tries)
         if self.weights is not None or self.missing == "middle":
             name = "missing" if self.weights is None else "weights"
             raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)
@@ -300,13 +301,15 @@ class Mean(Stratified, Numeric):
             return
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
-            must = "be omitted unless {method} is 'laplace'"
-            raise ParameterError("population", must, "True", "Omit {method}.", method=LEFT_OUT)
+            must, hint = "be used with method 'laplace' only", "Omit {method}, or {population}."
+            raise ParameterError(
+                "population", must, "True", hint, method=LEFT_OUT, population=LEFT_OUT
+            )
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
-                "missing", "be 'exclude' if the number of records is private: unless records are "
-                "replaced, with {unit}, with {where} and with {by}", "'middle'", "Omit {missing}.",
-                missing=LEFT_OUT,
+                "missing", "be 'exclude' if the number of records is private, which it is unless "
+                "{relation} is 'substitute' and {unit}, {where} and {by} are omitted", "'middle'",
+                "Omit {missing}.", missing=LEFT_OUT,
             )  # fmt: skip
         if self.population:
             _ = self.with_spread.mechanism

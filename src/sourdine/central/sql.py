@@ -119,9 +119,12 @@ def parsed(statement: str) -> Select:
     except (LookupError, ValueError, AttributeError, TypeError):
         pass  # what the parser accepts and no engine would, such as MEDIAN() of nothing
     hint = f"Write it like {EXAMPLE!r}.{where}"
-    raise ParameterError("statement", "be valid SQL", given(statement), hint)
+    got = repr(statement) if len(statement) <= SHOWN else given(statement)
+    raise ParameterError("statement", "be valid SQL", got, hint)
 
 
+SHOWN = 80
+"""The most characters of a statement that an error repeats."""
 CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
 LONGEST = 50_000
 BEGINNINGS = ("SELECT", "FROM", "WITH", "VALUES")

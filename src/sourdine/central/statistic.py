@@ -171,7 +171,7 @@ def _goal(question: Statistic) -> Fraction:
 
 CHECK = "sourdine inspect shows how a file without types, such as CSV, is read"
 WHOLE_RANGE = (
-    "The interval is the whole range, so the answer says nothing: type a larger {epsilon}. If "
+    "The interval is the whole range, so the answer says nothing: use a larger {epsilon}. If "
     f"there are many records, the column may not be readable: {CHECK}."
 )
 

@@ -323,7 +323,7 @@ class ByColumn(Statistic):
             raise ParameterError(
                 "bounds", f"be given for {', '.join(map(repr, missing))}", "",
                 "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
-                "find, for a column without known bounds.",
+                "'find' in place of the two numbers, if they are not known.",
                 bounds={
                     c: x if is_unknown(x) else tuple(map(plain_parameter, x))
                     for c, x in typed.items()

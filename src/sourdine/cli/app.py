@@ -404,7 +404,7 @@ def main() -> None:
         raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 - its text may hold a value
         complain(
-            f"{type(error).__name__} at {_place(error)}, which should not be. What was spent is "
+            f"{type(error).__name__} at {_place(error)}, a bug in Sourdine. What was spent is "
             "in the ledger or the guard: look there before you ask again."
         )
         raise SystemExit(UNFORESEEN) from None

@@ -333,8 +333,8 @@ def listed_columns(frame: Frame | Engine, wanted: str | None = None) -> str:
     damaged = any("\ufffd" in name for name in frame.columns)
     encoded = " The file seems to be in another encoding." if damaged else ""
     return (
-        "Look at the columns with sourdine inspect: they are not listed here, as the first line "
-        f"of a file without a header is a record.{encoded}"
+        "Look at the columns with sourdine inspect. They are not listed here, because the first "
+        f"line of a file without a header is a record.{encoded}"
     )
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, one_of, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
+from sourdine.parameters.kinds import resembles_unknown
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
 from sourdine.privacy.guarantee import ALIKE
 
@@ -155,6 +156,8 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     chance = rational(x, name, example=example)
     if not 0 < chance <= 1 - Fraction(1, 10**12):
         hint = f"Use a probability, such as {{{name}}}."
+        if 1 < chance < 100:
+            hint = f"{float(chance):g}% is {float(chance / 100):g}. {hint}"
         raise ParameterError(name, "be above 0 and below 1", given(x), hint, **{name: example})
     return chance
 
@@ -270,7 +273,7 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
 
 def listed_or_unknown(x: object, parameter: str, example: list[Any]) -> Any:
     """Return a non-empty list, or the word for what cannot be listed."""
-    if isinstance(x, str) and x != UNKNOWN and close_matches(x, [UNKNOWN], 1, 0.7):
+    if isinstance(x, str) and x != UNKNOWN and resembles_unknown(x):
         raise ParameterError(
             parameter, f"be {UNKNOWN!r} or a list of several", repr(x),
             f"Use {{{parameter}}} to find them, or list more than one.", **{parameter: UNKNOWN},

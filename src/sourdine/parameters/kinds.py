@@ -173,12 +173,17 @@ def _declared(x: object) -> Any:
     return tuple((name.strip(), what.strip()) for name, _, what in said)
 
 
+def resembles_unknown(x: str) -> bool:
+    """Return whether a text was probably meant as the word for what cannot be listed."""
+    return x in {"find", "auto"} or bool(close_matches(x, ["unknown"], 1, 0.7))
+
+
 def _categories(x: object) -> Any:
     """Return names between commas, for each column; ``unknown`` stays a word."""
     if isinstance(x, dict):
         return {column: _listed(values) for column, values in x.items()}
     # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
-    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
+    return x if isinstance(x, str) and resembles_unknown(x) else _listed(x)
 
 
 _DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"

@@ -99,7 +99,7 @@ class Explanation(Displayable):
         return [*notes, ("note", worst)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows; null where there is no bound."""
+        """Return everything as a dict for JSON; null where there is no bound."""
         return {
             "guarantee": self.guarantee.to_dict(),
             "false_alarms": float(ALARMS),

@@ -40,7 +40,7 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 
 
 def as_error(error: float, question: Statistic) -> Error:
-    """Return what a question says of its error, as a person knows it."""
+    """Return the error of a question: a duration for dates, else a number."""
     return ceil(min(error, LAST)) * _MICROSECOND if question.error_lasts else error
 
 
@@ -211,7 +211,7 @@ class Plan(Displayable):
         return {name: part.epsilon for name, part in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows."""
+        """Return everything as a dict for JSON."""
         facts = {
             "question": self.question.to_dict(),
             "confidence": float(self.confidence),
@@ -409,7 +409,7 @@ class Plans(Displayable):
         return self.plans[i]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows."""
+        """Return everything as a dict for JSON."""
         facts = {
             "epsilon": float(self.epsilon),
             "plans": [plan.to_dict() for plan in self.plans],

@@ -553,10 +553,10 @@ def _refusal(
         hint = "The budget is used up. A new total on the same data adds to what was spent."
         tries = {}
     if not whole:
-        begin = f"create a total with {name}={shown(wanted)}"
+        begin = f"open one with {name}={shown(wanted)}"
         if name == "delta":  # what is not reserved is spent on composition
             begin += f" and reserve={shown(wanted)}"
-        hint, tries = f"The total holds no {name}: {begin}, or use a method without it.", {}
+        hint, tries = f"The total has no {name}: {begin}, or use a method without {name}.", {}
     by = f" by {label!r}" if label else ""
     must = (
         f"Budget exceeded{by}: requested {name}={shown(wanted)}, {shown(left, up=False)} of "

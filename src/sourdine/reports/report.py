@@ -271,7 +271,7 @@ class FiledReport:
         return sections(self, pictures=pictures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows."""
+        """Return everything as a dict for JSON."""
         terms, about = self.terms, self.about
         return {
             "report": "sourdine", "version": __version__, "made": self.when,

@@ -200,7 +200,7 @@ class RemainingBudget(_Counted):
         return f"{percent(self.share)} of {self.filter.whole}, {self.relation.describe(whom)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows; texts are exact."""
+        """Return a dict for JSON; its texts are exact."""
         return {
             "share": float(self.share),
             "largest": {kind: str(self.largest(kind)) for kind in KINDS},
@@ -258,7 +258,7 @@ class Charged(_Counted):
         return f"{spent}, {self.sums.relation.describe(whom)}; {sums}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows; texts are exact."""
+        """Return a dict for JSON; its texts are exact."""
         return {
             "share": float(self.share),
             "epsilons": str(self.epsilon),

@@ -184,7 +184,7 @@ class Kept:
 
     def refusal(self, reason: str) -> ParameterError:
         """Return the error for a file that is not a valid journal."""
-        hint = f"Use the path of a new file, or restore the {self.kind.noun} from a copy."
+        hint = f"Check the path, or restore the {self.kind.noun} from a copy."
         return self._no_journal(reason, hint)
 
     def _no_journal(self, reason: str, hint: str) -> ParameterError:
@@ -199,9 +199,9 @@ class Kept:
             raise self._no_journal(reason, f"{hint} under it, delete {self.name} first.")
         if (head := Head.read(text)) is None:
             ours = text.startswith(b"sourdine ")
-            raise self.refusal("damaged" if ours else "a file of something else")
+            raise self.refusal("damaged" if ours else "not a file of Sourdine")
         if head.mark != self.kind.mark:
-            raise self.refusal(f"a file of something else, a {head.mark}")
+            raise self.refusal(f"a file of another kind, a {head.mark}")
         if head.version not in (self.kind.version, *self.kind.older):
             raise self.refusal(f"of format {head.version}, this reads {self.kind.version}")
         return head

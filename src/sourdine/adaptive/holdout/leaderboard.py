@@ -343,7 +343,7 @@ class Leaderboard(Displayable):
         return board_sheet(self.teams, self.ladder, led=led, bits=bits, bar=self.bar)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as what JSON knows."""
+        """Return everything public as a dict for JSON."""
         return {
             "step": float(self.step),
             "confidence": float(1 - self.guard.ledger.beta),

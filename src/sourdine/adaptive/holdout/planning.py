@@ -78,7 +78,7 @@ class WidthPlan(Displayable):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON knows."""
+        """Return everything as a dict for JSON."""
         return {**asdict(self), "error": self.error}
 
     def to_json(self) -> str:

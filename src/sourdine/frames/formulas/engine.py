@@ -135,7 +135,7 @@ def _read(
 def _unknown(engine: Engine, name: str) -> ParameterError:
     return ParameterError(
         "formula", "name existing columns", repr(name),
-        f"{listed_columns(engine, name)} Texts are written in single quotes.",
+        f"{listed_columns(engine, name)} Write text values in single quotes: 'a'.",
     )  # fmt: skip
 
 

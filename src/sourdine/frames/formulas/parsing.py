@@ -191,8 +191,8 @@ def parsed(text: str) -> Formula:
     if len(found) != 1 or found[0] is None:
         refuse(
             "be one expression", repr(text) if len(text) < 80 else "",
-            f"Write it as in SQL: {EXAMPLE}. A column whose name is no word is written in double "
-            'quotes: "household size".',
+            f"Write it as in SQL: {EXAMPLE}. A column name with spaces or symbols is written in "
+            'double quotes: "household size".',
         )  # fmt: skip
     return node(found[0])
 
@@ -444,8 +444,8 @@ def _refused(tree: Any, kind: str) -> NoReturn:
         refuse("have no placeholders", hint="Write the value: a formula is public.")
     words = tree.sql() if hasattr(tree, "sql") else kind
     refuse(
-        "hold only operations of the language of formulas",
+        "use only supported operators",
         repr(words) if len(words) < 40 else kind.lower(),
-        f"Known operators are + - * / // % || = <> < <= > >= and or not in between like is null "
+        f"These are + - * / // % || = <> < <= > >= and or not in between like is null "
         f"case; an example is {EXAMPLE}.",
     )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# ---- What the reports of several rounds tell of one person, by between which histories one asks --
+# ---- What the reports of several rounds reveal of one person, for three sets of histories --------
 #
 # Write :math:`s = r^t` with :math:`r = q_2/p_2` of the response that is drawn anew each round. A
 # person whose hashed answer is the same in :math:`t` rounds loses
@@ -163,7 +163,7 @@ def _power(x: Real, n: int) -> Real:
     return half * half * x if n % 2 else half * half
 
 
-# ---- `RoundCosts`: what rounds cost a person, by between which histories one asks ----------------
+# ---- `RoundCosts`: what rounds cost a person, for three sets of histories ------------------------
 
 
 NOT_HIDDEN = (

@@ -379,7 +379,7 @@ class Estimates(Displayable, Mapping[str, "Release"]):
             yield f"{one} x {other}", "shares of the row", self.within(one, other)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every estimate as what JSON knows, and how many reports were dropped.
+        """Return every estimate as a dict for JSON, and how many reports were dropped.
 
         Each is what `Release.from_json` reads, with its interval beside it.
         """
