@@ -179,6 +179,12 @@ def test_under_is_tight():
             "relation must be a Relation or its name, got 3. Use relation='add_remove'.",
         ),
         (
+            lambda: Guarantee(1, 0, np.array(["local"])),  # equal to a name, as arrays compare
+            ParameterTypeError,
+            "relation must be a Relation or its name, got a value of type ndarray. "
+            "Use relation='add_remove'.",
+        ),
+        (
             lambda: Guarantee.read(1.0),
             ParameterTypeError,
             "guarantee must be a Guarantee, got 1.0. Use guarantee=Guarantee(1).",

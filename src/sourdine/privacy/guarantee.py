@@ -97,15 +97,15 @@ class Relation(Enum):
         """  # noqa: E501
         if isinstance(x, Relation):
             return x
+        hint, got = f"Use {{{name}}}.", given(x)
+        if not isinstance(x, str):
+            must = "be a Relation or its name"
+            raise ParameterTypeError(name, must, got, hint, **{name: "add_remove"})
         try:
             return Relation(x)
         except ValueError:
-            hint, got = f"Use {{{name}}}.", given(x)
-            if isinstance(x, str):
-                must = "be 'substitute', 'add_remove' or 'local'"
-                raise ParameterError(name, must, got, hint, **{name: "add_remove"}) from None
-            must = "be a Relation or its name"
-            raise ParameterTypeError(name, must, got, hint, **{name: "add_remove"}) from None
+            must = "be 'substitute', 'add_remove' or 'local'"
+            raise ParameterError(name, must, got, hint, **{name: "add_remove"}) from None
 
 
 def protected(unit: str | None, rows: int) -> str:

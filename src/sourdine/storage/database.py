@@ -192,7 +192,9 @@ class SqliteDialect:
     def connect(self) -> sqlite3.Connection:
         if not self.path.is_file():
             raise sqlite3.OperationalError("no such file")
-        db = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
         try:
             for setting in self.settings:
                 db.execute(f"PRAGMA {setting}")

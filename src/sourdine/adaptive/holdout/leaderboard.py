@@ -332,7 +332,9 @@ class Leaderboard(Displayable):
     def bar(self) -> float | None:
         """The least score that leads now; None if no score does any more."""
         try:
-            bar = self.guard.ledger.turn(lambda turn: self._bar(turn, self._leads(turn)))
+            bar = self.guard.ledger.turn(
+                lambda turn: self._bar(turn, self.guard._store.leads(turn))
+            )
         except BudgetExceededError:
             return None
         return float(bar * self.step) if bar <= self.ladder.top else None
@@ -363,7 +365,7 @@ class Leaderboard(Displayable):
 
     def _answered(self, name: str, rung: int, turn: Turn) -> Entry:
         """Charge the answer to a submission and return it."""
-        ladder, leads = self.ladder, self._leads(turn)
+        ladder, leads = self.ladder, self.guard._store.leads(turn)
         bits, chance, bar = 0.0, Fraction(1, ladder.top + 1), self._bar(turn, leads)
         if leads:
             if bar <= ladder.top:
@@ -380,11 +382,6 @@ class Leaderboard(Displayable):
         least, most = ladder.ends(rung)
         ends = turn.interval(least)[0], turn.interval(most)[1]
         return Entry(name, rung, AdaptiveAnswer(least, *ends, bits), bits)
-
-    def _leads(self, turn: Turn) -> list[int]:
-        """Return the rungs of all leaders, the first one first."""
-        entries = self.guard._store.entries(turn)
-        return [entry.rung for entry in entries if entry.rung is not None]
 
     def _entries(self) -> list[Entry]:
         return self.guard.ledger.turn(self.guard._store.entries)

@@ -119,6 +119,11 @@ class Store:
         """Return all submissions to the leaderboard."""
         return [entry_of(row) for row in self._kept(turn).rows(SUBMISSIONS)]
 
+    def leads(self, turn: Turn) -> list[int]:
+        """Return the rungs of all leaders, the first one first."""
+        rungs = (row["rung"] for row in self._kept(turn).rows(SUBMISSIONS))
+        return [rung for rung in rungs if rung is not None]
+
     def enter(self, turn: Turn, entry: Entry) -> None:
         """Keep a submission that was charged before."""
         row = {"name": entry.name, "rung": entry.rung, "bits": entry.bits}
