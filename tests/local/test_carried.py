@@ -171,3 +171,9 @@ def test_the_file_beside_follows_no_planted_link(tmp_path):
         "clean.csv.schema.json",
         "victim",
     ]
+
+
+def test_the_schema_of_a_lazy_frame_is_not_computed():
+    """Polars warns where that is done, and warnings are errors here."""
+    clean = SCHEMA.sanitize(pl.DataFrame(RAW))
+    assert SCHEMA.estimate(clean.lazy(), unmarked=True).reports("age") == 150

@@ -153,4 +153,4 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
         save(out, text, overwrite=overwrite)
     if empty := lacking(filled, 3):
         said = f"Still to be said, in --about or in the entry: {', '.join(empty)}."
-        say(f"Tier {filled['tier']}. {said}")
+        say(f"Tier {filled['tier']}. {said}", wraps=True)

@@ -8,7 +8,6 @@ import sys
 from contextlib import contextmanager, suppress
 from glob import glob
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Protocol
@@ -48,9 +47,9 @@ class Terminal(Console):
         give_up()
 
 
-def say(text: str) -> None:
-    """Print a sentence on standard error."""
-    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
+def say(text: str, *, wraps: bool = False) -> None:
+    """Print a sentence on standard error; one with a path in it stays on one line."""
+    Terminal(stderr=True).print(text, highlight=False, markup=False, soft_wrap=not wraps)
 
 
 @contextmanager
@@ -178,10 +177,11 @@ def check(path: str | None, option: str = "--plot") -> None:
         raise ParameterError(
             option, "be in an existing folder", given(path), "Create the folder first."
         )
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError(
-            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
-        )
+    try:
+        import matplotlib  # noqa: F401, ICN001 - a broken one is noticed before anything is charged
+    except ImportError:
+        hint = "In the checkout, run pip install '.[plot]'."
+        raise MissingExtraError("plot", "be installed", "", hint) from None
 
 
 def draw(what: Drawn, path: str | None, **options: Any) -> None:

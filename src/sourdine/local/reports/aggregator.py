@@ -120,7 +120,9 @@ def read_pairs(
         if not two or not all(isinstance(x, str) and x in names for x in pair):
             must = "hold two different columns of the schema"
             got = repr(pair) if isinstance(pair, tuple) else given(pair)
-            raise ParameterError("pairs", must, got, "Use {pairs}.", pairs=example)
+            columns = f"The columns are: {', '.join(map(repr, names))}."
+            tries, do = (example, "Use") if len(names) > 1 else (LEFT_OUT, "Omit")
+            raise ParameterError("pairs", must, got, f"{columns} {do} {{pairs}}.", pairs=tries)
         found.append((pair[0], pair[1]))
     if found and sampled:
         must = "be omitted for the method 'sample', as each person answers for one column"

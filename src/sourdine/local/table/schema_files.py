@@ -391,14 +391,14 @@ def _kept(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _of_frame(frame: Any, make: Make) -> Schema | None:
-    library, schema = type(frame).__module__.split(".")[0], getattr(frame, "schema", None)
+    library = type(frame).__module__.split(".")[0]
     metadata: Mapping[Any, Any] = {}
     if library == "pandas":
         metadata = getattr(frame, "attrs", {})
-    elif library == "pyspark" and schema is not None:
-        metadata = {SPARK: schema.json()}
-    elif library == "pyarrow":
-        marks = getattr(schema, "metadata", None) or {}
+    elif library == "pyspark" and hasattr(frame, "schema"):
+        metadata = {SPARK: frame.schema.json()}
+    elif library == "pyarrow":  # of other libraries' lazy frames, the schema would be computed
+        marks = getattr(getattr(frame, "schema", None), "metadata", None) or {}
         metadata = {k.decode(): v.decode() for k, v in marks.items()}
     return _of_metadata(metadata, make)
 
