@@ -262,3 +262,13 @@ def test_printed_tables_have_their_intervals(groups):
     text = " ".join(str(release).split())
     for value, low, high in release.columns().texts():
         assert f"{value} [{low}, {high}]" in text
+
+
+def test_a_table_without_groups_is_drawn():
+    """Whether groups are found depends on the data, so nothing may fail where there are none."""
+    rows = {"a": [1, 2], "g": ["x", "y"]}
+    asked = {"bounds": {"a": (0, 10)}, "keys": "unknown", "delta": 1e-6, "epsilon": 1}
+    found = sd.table(rows, of={"a": ["mean"]}, by="g", **asked)
+    assert len(found.value) == 0
+    assert found.plot().get_axes()
+    assert sd.sql("SELECT g, AVG(a) FROM d GROUP BY g", d=rows, **asked).plot().get_axes()

@@ -130,8 +130,12 @@ def multiples(
     columns = release.columns()
     _, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
-    wanted = list(dict.fromkeys(one[:2] for one in own))
-    heads = names or [f"{word} of {column}" if column else word for column, word in wanted]
+    wanted = list(dict.fromkeys(one[:2] for one in own)) or [("", "")]  # no group was found
+    heads = (
+        names
+        if len(names) == len(wanted)
+        else [f"{word} of {column}" if column else word for column, word in wanted]
+    )
     lines = [*map(key_text, groups)]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}

@@ -297,7 +297,7 @@ def whole(name: str, least: int, **default: Any) -> Any:
     """Return an attribute that holds a whole number; 0 where its default, None, was left."""
 
     def read_whole(x: int | None) -> int:
-        return 0 if x is None and default else integer(x, name, least=least)
+        return 0 if x is None is default.get("default", 0) else integer(x, name, least=least)
 
     return field(converter=read_whole, **default)
 

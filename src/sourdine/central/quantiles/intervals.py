@@ -103,7 +103,7 @@ def _reach(edges: int, q: float, scale: float, n: int, beta: float) -> tuple[flo
 
     far = SAFETY * scale * _farthest(edges, q)
     if beta < RAREST:
-        far = np.array([scale * _bounded(max(edges, 1), [q], beta / 2)])
+        far = np.array([scale * _bounded(edges, [q], beta / 2)])
         beta /= 2
 
     def below(t: float) -> float:
@@ -144,7 +144,7 @@ def _noise_of(edges: int, orders: list[float], *, seed: int) -> list[Floats]:
 def _bounded(edges: int, orders: list[float], beta: float) -> float:
     """Return what no edge's noise of scale 1 passes upwards, by Chernoff and a union."""
     tilts = np.arange(1, 400) / 400 / max(max(q, 1 - q) for q in orders)
-    before = np.arange(1, edges + 1)[:, None]
+    before = np.arange(1, max(edges, 1) + 1)[:, None]
     logs = [
         -before * np.log1p(-((tilts * (1 - q)) ** 2))
         - (edges + 1 - before) * np.log1p(-((tilts * q) ** 2))

@@ -262,4 +262,3 @@ def _ordered(below: list[tuple[str, str, str]]) -> bool:
         if name not in _KEEPING_ORDER:
             return False
     return False
-    return False
