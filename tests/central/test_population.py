@@ -265,7 +265,7 @@ def test_gaussian_means_have_no_spread(refused):
         lambda: sd.mean(
             [1], bounds=(0, 1), epsilon=1, delta=1e-6, method="gaussian", population=True
         ),
-        "population must be omitted unless",
+        "population must be omitted for method 'gaussian'",
     )
     refused(lambda: sd.mean([1], bounds=(0, 1), epsilon=1, population="x"), "population must be")
 

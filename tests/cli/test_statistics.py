@@ -425,7 +425,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
                 "--bounds",
                 "age:2020-01-01,2024-12-31",
             ],
-            "Use --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120; or find,",
+            "Use --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120; or 'find' in place of",
         ),
     ],
 )

@@ -301,10 +301,9 @@ class Mean(Stratified, Numeric):
             return
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
-            must, hint = "be used with method 'laplace' only", "Omit {method}, or {population}."
-            raise ParameterError(
-                "population", must, "True", hint, method=LEFT_OUT, population=LEFT_OUT
-            )
+            must, hint = f"be omitted for method {self.method!r}", "Omit {method}, or {population}."
+            tries = dict.fromkeys(("method", "population"), LEFT_OUT)
+            raise ParameterError("population", must, "", hint, **tries)
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
                 "missing", "be 'exclude' if the number of records is private, which it is unless "

@@ -143,8 +143,10 @@ def _noise_of(edges: int, orders: list[float], *, seed: int) -> list[Floats]:
 
 def _bounded(edges: int, orders: list[float], beta: float) -> float:
     """Return what no edge's noise of scale 1 passes upwards, by Chernoff and a union."""
+    if not edges:
+        return 0.0
     tilts = np.arange(1, 400) / 400 / max(max(q, 1 - q) for q in orders)
-    before = np.arange(1, max(edges, 1) + 1)[:, None]
+    before = np.arange(1, edges + 1)[:, None]
     logs = [
         -before * np.log1p(-((tilts * (1 - q)) ** 2))
         - (edges + 1 - before) * np.log1p(-((tilts * q) ** 2))
