@@ -19,6 +19,7 @@ from sourdine.calendar import FIRST, ISO, LAST, NOWHERE, DateFormat, instants_of
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.cells import Codes, Edges, Ticks
 from sourdine.frames.frame import Frame
+from sourdine.frames.memory import Column
 from sourdine.frames.reading import Reading
 from sourdine.grid import MISSING, Grid
 
@@ -329,6 +330,18 @@ def test_plain_texts_are_read_as_any_other(text):
         assert ISO.read(text) == ISO.read(f"{text}Z")
     else:
         assert ISO.read(text) == ISO.read(f"{text} 00:00Z") == DateFormat("%Y-%m-%d").read(text)
+
+
+def test_a_text_that_comes_again_is_read_once(monkeypatch):
+    read, seen = Reading.instant, []
+    monkeypatch.setattr(Reading, "instant", lambda own, v: seen.append(v) or read(own, v))
+    day, date = "2020-01-15", dt.date(2020, 1, 15)
+    for missing in (None, float("nan"), date):  # with a float or a date texts are not all there is
+        seen.clear()
+        found = Column.of([day, missing, day] * 9).instants.reshape(9, 3)
+        assert seen.count(day) == 1
+        assert (found[:, [0, 2]] == read_instant(day)).all()
+        assert (found[:, 1] == (read_instant(day) if missing is date else NOWHERE)).all()
 
 
 def test_months_and_years_of_arrays():

@@ -205,8 +205,10 @@ class Column:
         """Microseconds from 1970 to each date or time; `NOWHERE` where missing."""
         if self.kind != "O":
             return np.full(len(self), NOWHERE)
-        alike = self._types <= _TEXT
-        found = [self.reading.instant(v) for v in (self.coded[0] if alike else self.data)]
+        alike, read = self._types <= _TEXT, self.reading.instant
+        once = cache(read)  # the same text is read once
+        values = self.coded[0] if alike else self.data
+        found = [once(v) if type(v) is str else read(v) for v in values]
         instants = np.array([NOWHERE if x is None else x for x in found], np.int64)
         return instants[self.coded[1]] if alike else instants
 
