@@ -143,7 +143,7 @@ class StrataSums(UnitSums):
     @cached_property
     def scale(self) -> float:
         """The scale of the noise, in records, a step of its lattice included."""
-        return super().scale * (1 + 1 / FINE)
+        return float(self.mechanism.scale / self.filled) * (1 + 1 / FINE)
 
     def sums(self, records: int, found: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
         """Return the six sums of a stratum, from its number of records and the products found.

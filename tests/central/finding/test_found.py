@@ -13,6 +13,7 @@ import pytest
 
 import sourdine as sd
 from sourdine.audit import replay
+from sourdine.central import Mean
 from sourdine.central.finding.bounds import MOST_CELLS
 from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource
@@ -406,3 +407,17 @@ def test_rows_are_found_as_far_as_the_answer_can_carry_them():
     few = sd.sum({"who": ["a"], "x": [1]}, column="x", bounds=(None, 5), unit="who", rows="find",
                  epsilon=0.5)  # fmt: skip
     assert 1 < few.mechanism.candidates[-1] < 6144
+
+
+def test_what_was_settled_last_may_be_forgotten_at_any_time():
+    """Threads that read different releases of one question forget each other's."""
+
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            pass
+
+    first = Mean(bounds="find", epsilon=1).estimator
+    drawn = first.draw(Frame(WAGES))
+    kept = first.value(drawn)
+    vars(first)["_last"] = Forgetful()
+    assert first.value(drawn) == kept

@@ -379,11 +379,13 @@ class BoundsFirst(TwoStage):
 
     def _settled(self, bounds: Span, step: Fraction | None, epsilon: Fraction) -> Statistic:
         key = (bounds, step, epsilon)
-        if key not in self._last:
+        known = self._last.get(key)  # another thread may clear it at any time
+        if known is None:
             stepped = {} if step is None else {"step": step}
+            known = self.question.changed(bounds=bounds, epsilon=epsilon, **stepped)
             self._last.clear()
-            self._last[key] = self.question.changed(bounds=bounds, epsilon=epsilon, **stepped)
-        return self._last[key]
+            self._last[key] = known
+        return known
 
     @cached_property
     def _last(self) -> dict[tuple[Span, Fraction | None, Fraction], Statistic]:
