@@ -286,8 +286,8 @@ class Mean(Stratified, Numeric):
         hint = "Omit {method} for the mean within bounds."
         if not converters.is_unknown(self.bounds) or converters.ends(self.bounds) != (None, None):
             must = "be 'find' for method 'octaves', which needs none"
-            tries = {"bounds": "find", "method": LEFT_OUT}
-            raise ParameterError("bounds", must, "", f"Use {{bounds}}, or o{hint[1:]}", **tries)
+            hint = "Use {bounds}, or omit {method} for the mean within bounds."
+            raise ParameterError("bounds", must, "", hint, bounds="find", method=LEFT_OUT)
         if self.weights is not None or self.missing == "middle":
             name = "missing" if self.weights is None else "weights"
             raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)

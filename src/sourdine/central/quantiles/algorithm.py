@@ -297,7 +297,8 @@ def whole(name: str, least: int, **default: Any) -> Any:
     """Return an attribute that holds a whole number; 0 where its default, None, was left."""
 
     def read_whole(x: int | None) -> int:
-        return 0 if x is None is default.get("default", 0) else integer(x, name, least=least)
+        left_out = x is None and default.get("default", 0) is None
+        return 0 if left_out else integer(x, name, least=least)
 
     return field(converter=read_whole, **default)
 

@@ -446,6 +446,6 @@ def _refused(tree: Any, kind: str) -> NoReturn:
     refuse(
         "use only supported operators",
         repr(words) if len(words) < 40 else kind.lower(),
-        f"These are + - * / // % || = <> < <= > >= and or not in between like is null "
+        f"The operators are + - * / // % || = <> < <= > >= and or not in between like is null "
         f"case; an example is {EXAMPLE}.",
     )

@@ -406,8 +406,9 @@ def _of_first(operation: str, kind: Type, need: Type, value: Any = None) -> Rule
 def _nearest(parts: list[Formula], columns: ColumnTypes) -> Formula:
     """Return the nearest integer, halves away from zero: what a cast gives in SQL."""
     (x,) = parts
-    number = x if x.type is INTEGER else _explicit(x, FLOAT, columns)
-    return x if x.type is INTEGER else _op("whole", INTEGER, _op("round", FLOAT, number))
+    if x.type is INTEGER:
+        return x
+    return _op("whole", INTEGER, _op("round", FLOAT, _explicit(x, FLOAT, columns)))
 
 
 def _among(parts: list[Formula], columns: ColumnTypes) -> Formula:
