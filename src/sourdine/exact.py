@@ -79,7 +79,7 @@ class Real:
         return self.ends(bits, 2)
 
     def ends(self, bits: int, width: int = 1) -> Interval:
-        """Return the floor and the ceiling of the number times ``2**bits``, or integers as wide.
+        """Return the floor and ceiling of the number times ``2**bits``, or ends ``width`` apart.
 
         Examples
         --------

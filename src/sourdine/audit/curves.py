@@ -120,7 +120,7 @@ def curve(
 ) -> Passed:
     """Hold the whole curves of all neighbours of these inputs against the claimed one.
 
-    The parameters are those of `range_of_losses`.
+    The parameters are those of `sourdine.audit.range`.
 
     Examples
     --------

@@ -659,6 +659,7 @@ class Statistic(CommonParameters):
 
     @property
     def how(self) -> str:
+        """The mechanism, in a few words."""
         return "discrete Laplace noise"
 
     def __str__(self) -> str:
@@ -666,6 +667,7 @@ class Statistic(CommonParameters):
 
     @property
     def name(self) -> str:
+        """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
         groups = " and ".join(converters.columns(self.by))
         where = "" if self.where is None else f" where {self.where}"

@@ -364,6 +364,7 @@ class Ticks:
         return self.grid.points is not None
 
     def slots(self, column: Column) -> Whole:
+        """Return the slot of each value."""
         if self.dated:
             ticks = self.grid.ticks_of_instants(column.instants, missing=MISSING)
         else:

@@ -217,6 +217,7 @@ class Law:
         return np.asarray(out)
 
     def pmf(self, cells: ArrayLike) -> Floats:
+        """Return the probability of each cell."""
         return np.exp(self.log_pmf(cells))
 
     def cdf(self, cells: ArrayLike) -> Floats:
@@ -244,10 +245,12 @@ class Law:
         )
 
     def mean(self) -> float:
+        """Return the mean."""
         mass, centre, _ = _piece_moments(self.followed())
         return float(mass @ centre)
 
     def variance(self) -> float:
+        """Return the variance."""
         mass, centre, spread = _piece_moments(self.followed())
         return float(mass @ (spread + (centre - mass @ centre) ** 2))
 

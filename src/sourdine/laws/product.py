@@ -80,6 +80,7 @@ class Product:
         return np.array([not isinstance(row, Mapping) or set(row) <= names for row in x], bool)
 
     def pmf(self, x: Sequence[Any] | Ints) -> Floats:
+        """Return the probability of each row."""
         return np.exp(self.log_pmf(x))
 
     def divergence(self, other: Product) -> Certified:
@@ -111,6 +112,7 @@ class Product:
         return Certified(value, min(value + 2 * min(slack, 1.0) + beyond, 1.0))
 
     def losses(self, other: Product) -> Losses:
+        """Return the log ratios of the two laws, and the probability of each."""
         one = np.ones(1)
         found = Losses(np.zeros(1), one, one, 0.0, 0.0)
         for p, q in self._beside(other):

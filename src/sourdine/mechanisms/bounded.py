@@ -94,6 +94,7 @@ class BoundedLaplace(TickReport):
         return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
 
     def bias(self, x: int) -> float:
+        """Return the difference between the mean report and ``x``."""
         return self.law(self.read(x)).mean() - x
 
 

@@ -372,6 +372,7 @@ class Mechanism(Estimator, Generic[X]):
         return self.draw_all([self.read(x) for x in xs], source)
 
     def draw_all(self, xs: Sequence[X], source: Source) -> list[Any]:
+        """Draw one output for each input, independently."""
         return [self.draw(x, None, source) for x in xs]
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
@@ -379,9 +380,11 @@ class Mechanism(Estimator, Generic[X]):
         return np.asarray(self.draw(self.read(x), size, source))
 
     def outcome(self, release: Release) -> Any:
+        """Return the outcome of a release in terms of `law`."""
         return int(release.value)
 
     def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
+        """Return the outcomes of releases in terms of `law`."""
         return np.array([self.outcome(release) for release in releases])
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
@@ -655,6 +658,7 @@ class Specimen:
 
     @property
     def addresses(self) -> tuple[str, ...]:
+        """All addresses, its own first."""
         return (self.name, *self.also)
 
 

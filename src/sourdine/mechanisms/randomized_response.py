@@ -56,6 +56,7 @@ class FrequencyOracle(Report):
         return 1
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many of the tallied reports support each category."""
         return tally
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -105,6 +105,7 @@ class SeededSource:
         self._generator = np.random.Philox(self._seed)
 
     def bytes(self, count: int, /) -> Bytes:
+        """Return ``count`` bytes of the stream."""
         words = self._generator.random_raw(-(-count // 8))
         return np.asarray(words, dtype=_WORD).tobytes()[:count]
 

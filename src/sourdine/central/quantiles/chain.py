@@ -205,7 +205,7 @@ APART = 2
 
 
 def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[RankMasses]:
-    """Return the masses of each quantile's ranks, so many times ``block`` ranks together.
+    """Return the masses of each quantile's ranks: ``blocks`` sums of ``block`` ranks.
 
     They begin at ``begin``, a row for each row of targets and a column for each quantile.
     """

@@ -84,8 +84,8 @@ def population_reach(
 ) -> tuple[float, float]:
     """Return t below and above: what both errors pass with probability ``beta`` on each side.
 
-    There are as many ticks as ``edges``, with one count more of noise of this scale, and at most
-    ``n`` records.
+    There are ``edges`` ticks and one count more, each with noise of ``scale``, of at most ``n``
+    records.
 
     Examples
     --------

@@ -143,7 +143,11 @@ class Tilted:
     def ends(
         self, weight: Floats, offset: int, position: Fraction, most: float
     ) -> tuple[float, float]:
-        r"""Return two ends of :math:`\sum_j w_j P_j`, for weights that hold the tilt."""
+        r"""Return two ends of :math:`\sum_j w_j P_j` from weights :math:`w_j e^{-\theta(j - x)}`.
+
+        These begin at ``offset`` in ``y``; x is ``position``, in steps, and ``most`` bounds all of
+        them, in the window or not.
+        """
         y = self.y[offset : offset + len(weight)]
         value, norm = float((weight * y).sum()), _norm(weight)
         dot = 32 * ULP * norm * self._size
