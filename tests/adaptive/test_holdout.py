@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from fractions import Fraction
 from itertools import accumulate
 from math import log, log2, sqrt
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sourdine.adaptive.holdout.guard import GuardedHoldout, levels_of
 from sourdine.adaptive.ledger.dependence import Iid
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import MemoryTransaction
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 
 N = 400
@@ -37,6 +39,21 @@ def test_confirm_keeps_what_is_better():
     assert guard.confirmed == worse.tolist()
     assert [line.what for line in guard.ledger.history] == ["confirm"] * 3
     assert (guard.ledger.spent.yes, guard.ledger.spent.no) == (2, 1)
+
+
+def test_an_interrupt_leaves_predictions_that_hold(monkeypatch):
+    write = MemoryTransaction.write
+
+    def interrupted(transaction, table, row):
+        if table == "confirmed":
+            raise KeyboardInterrupt
+        write(transaction, table, row)
+
+    guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100))
+    monkeypatch.setattr(MemoryTransaction, "write", interrupted)
+    with suppress(KeyboardInterrupt):
+        guard.confirm(mistaken(LABELS, 60))
+    assert guard.confirmed is not None
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.fractions(0, 3))

@@ -84,10 +84,11 @@ class Store:
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Keep predictions that were confirmed by an answer charged before."""
-        if self.memory is not None:
-            self.memory.tables.pop(CONFIRMED, None)  # those before are not asked for again
         row = {"answer": charge, "predictions": self._as_kept(predictions)}
-        self._kept(turn).write(CONFIRMED, row)
+        if self.memory is None:
+            turn.transaction.write(CONFIRMED, row)
+        else:  # those before are not asked for again; an interrupt leaves them, or the new ones
+            self.memory.tables[CONFIRMED] = [row]
 
     def added(self, turn: Turn, n: int) -> list[Labels]:
         """Return labels that others added after the first ``n``."""
