@@ -105,6 +105,7 @@ def test_reports_are_collected_and_estimated(sourdine, folder):
     assert done.returncode == 0
     assert "600 accepted, 0 dropped, kept in total.aggregate" in done.stderr
     assert "media x vote" in done.stdout
+    words = (*words, *2 * ("--pair", "media,vote"))
     done = sourdine("collect", "reports.jsonl", *words, "--json", "--plot", "all.svg")
     assert "600 accepted, 600 dropped (600 replayed)" in done.stderr
     facts = json.loads(done.stdout)["estimates"]["vote"]["shares"]

@@ -545,7 +545,7 @@ def test_drawn_records_have_the_laws_of_the_schema():
 
 def test_forged_files_are_refused(tmp_path):
     form = FORMS["split"]
-    total = Aggregator(form)
+    total = Aggregator(form, pairs=PAIRS[:1])
     total.add(make_records(form))
     total.save(tmp_path / "total")
     facts, arrays = storing.read_arrays(tmp_path / "total")
@@ -554,6 +554,7 @@ def test_forged_files_are_refused(tmp_path):
         ({**facts, "dropped": {"NONSENSE": 1}}, arrays),
         ({**facts, "dropped": 3}, arrays),
         ({**facts, "pairs": [1]}, arrays),
+        ({**facts, "pairs": 2 * facts["pairs"]}, {**arrays, "joint1": arrays["joint0"]}),
         (facts, {**arrays, "tally0": -arrays["tally0"]}),
         (facts, {**arrays, "tally0": arrays["tally0"].astype(float)}),
         (facts, {**arrays, "ids": np.arange(3)}),

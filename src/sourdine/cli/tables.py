@@ -368,7 +368,7 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
         total = Aggregator.load(kept, schema)
     except SourdineError as error:
         raise error.renamed(path="aggregate") from None
-    if pairs and list(total.pairs) != pairs:
+    if pairs and set(total.pairs) != set(pairs):
         raise ParameterError(
             "pair", "be the pairs that the aggregate was created with", f"{len(pairs)} other pairs",
             "Omit {pair}, or create a new aggregate: pairs that were not counted together "

@@ -460,6 +460,8 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         total = cls(schema, pairs=pairs, remember=facts["remember"])
         dropped = {Reason[name]: n for name, n in facts["dropped"].items()}
         total.receipt = Receipt(accepted=facts["accepted"], dropped=dropped)
+        if list(total.pairs) != pairs:
+            raise refused("facts that no aggregator wrote")
         for key, new in total._arrays().items():
             found, ids = arrays[key], key == "ids"
             same = found.dtype == new.dtype and (ids or found.shape == new.shape)
