@@ -192,8 +192,10 @@ UNWRITTEN = 74
 
 def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
     """Print an answer and what is left."""
-    told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
-    _print(dumps(told) if as_json else f"{said}\nremaining: {_left_in_words(opened)}")
+    if as_json:
+        _print(dumps({**facts, "bits": _figure(facts["bits"]), **_balance(opened)}))
+    else:
+        _print(f"{said}\nremaining: {_left_in_words(opened)}")
 
 
 def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
@@ -344,8 +346,10 @@ def show(
 
     output.check(plot)
     board = Leaderboard(open_guard(path))
-    facts = dumps(board.to_dict(), ensure_ascii=False)
-    _print(facts if json else _drawn(output.print_sheet, board.sheet()))
+    if json:
+        _print(dumps(board.to_dict(), ensure_ascii=False))
+    else:
+        _print(_drawn(output.print_sheet, board.sheet()))
     output.draw(board, plot, title="Leaderboard")
 
 
