@@ -83,7 +83,8 @@ def best_format(reading: Reading, columns: Sequence[ColumnTexts]) -> tuple[str |
 
 def _total(columns: Sequence[ColumnTexts], reading: Reading, form: str | None) -> int:
     """Return how many cells a format reads, of columns that it makes columns of dates."""
-    return sum(dates_in(cells, replace(reading, date_format=form)) for cells in columns)
+    read = replace(reading, date_format=form)
+    return sum(dates_in(cells, read) for cells in columns)
 
 
 # ---- Shapes of cells that are no numbers, and what to declare so that they are -------------------
