@@ -296,7 +296,10 @@ class ColumnFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection(Displayable):
-    """What `inspect` found: for the curator alone."""
+    """What `inspect` found: for the curator alone.
+
+    It is read off the data, so nothing of it may be published.
+    """
 
     source: str | None
     """The file, if it is one."""

@@ -283,7 +283,10 @@ NAMES = ("insertions", "subset", "merge", "turnstile")
 
 @dataclass(frozen=True, slots=True)
 class Advice(Displayable):
-    """The choices for a task, cheapest first, and the one to take."""
+    """The choices for a task, cheapest first, and the one to take.
+
+    ``need`` holds the numbers that the memory of the choices was computed for.
+    """
 
     task: str
     model: str

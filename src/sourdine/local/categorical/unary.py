@@ -36,7 +36,7 @@ class UnaryEncoding(BitRows):
     r"""Report a bit for each category: the true one is 1 with chance p, any other with q.
 
     ============= ========================================== =======================================
-    ``form``      :math:`p,\; q`                             :math:`n` times the variance of a rare
+    ``method``    :math:`p,\; q`                             :math:`n` times the variance of a rare
                                                              category
     ============= ========================================== =======================================
     ``optimal``   :math:`\frac12,\; \frac{1}{e^\varepsilon   :math:`\frac{4e^\varepsilon}

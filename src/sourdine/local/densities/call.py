@@ -363,6 +363,7 @@ def density(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sourdine.noise import SeededSource
     >>> values = np.random.default_rng(1).normal(50, 10, 20_000)
     >>> found = density(values, bounds=(0, 100), epsilon=2, source=SeededSource(1))

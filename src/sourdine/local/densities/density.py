@@ -99,19 +99,23 @@ class Density(Answer):
 
     @property
     def ends(self) -> tuple[float, float]:
+        """The bounds, as floats."""
         return float(self.bounds[0]), float(self.bounds[1])
 
     @property
     def edges(self) -> Floats:
+        """The ends of the cells."""
         return np.linspace(*self.ends, self.mass.size + 1)
 
     @property
     def width(self) -> float:
+        """The width of a cell."""
         low, high = self.ends
         return (high - low) / self.mass.size
 
     @property
     def heights(self) -> Floats:
+        """The density in each cell."""
         return self.mass / self.width
 
     def pdf(self, x: ArrayLike) -> Any:
@@ -148,6 +152,7 @@ class Density(Answer):
 
     @property
     def mean(self) -> float:
+        """The mean of the density."""
         return float(self.mass @ ((self.edges[:-1] + self.edges[1:]) / 2))
 
     def band(self) -> tuple[Floats, Floats]:

@@ -149,6 +149,7 @@ class Design(PureReport):
         return sha256(dumps(self.to_dict(), separators=(",", ":")).encode()).hexdigest()
 
     def rows(self) -> Floats:
+        """Return the probabilities of all outputs, a row for each category."""
         return np.asarray(self.weights.T / UNIT)
 
     def value(self, question: object = None) -> float:

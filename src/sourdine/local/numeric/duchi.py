@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Duchi(UnbiasedReport):
     r"""Round the tick to one of the ends at random, then lie about which.
 
-    The tick :math:`x` of 0 to :math:`m` becomes 1 (the upper end) with probability :math:`x/m`,
-    else 0, and the bit is flipped with probability :math:`1/(1+e^\varepsilon)`.
+    The tick :math:`x` of 0 to :math:`m`, ``last``, becomes 1 (the upper end) with probability
+    :math:`x/m`, else 0, and the bit is flipped with probability :math:`1/(1+e^\varepsilon)`.
 
     Notes
     -----

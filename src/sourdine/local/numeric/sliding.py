@@ -124,9 +124,9 @@ def _width(x: int) -> int:
 class SlidingWindow(UnbiasedReport):
     r"""Report a cell of a window that slides with the tick, or with a smaller chance another.
 
-    There are :math:`N = S + w` cells. For the tick :math:`x` of 0 to :math:`m` the window holds
-    the :math:`w` cells from :math:`s = Sx/m` on; its cells have the probability :math:`p`, all
-    others :math:`q`:
+    There are :math:`N = S + w` cells. For the tick :math:`x` of 0 to :math:`m`, ``last``, the
+    window holds the :math:`w` cells from :math:`s = Sx/m` on; its cells have the probability
+    :math:`p`, all others :math:`q`:
 
     .. math:: p = \frac{e^\varepsilon}{w e^\varepsilon + S}, \qquad q = \frac{1}{w e^\varepsilon +S}
 
