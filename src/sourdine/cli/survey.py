@@ -142,14 +142,12 @@ def _open(
     from sourdine.survey.store import SurveyStore
 
     found, name = of_round(Survey.read(path), round)
-    place = store or f"{name}.db"
-    made, codes = SurveyStore.create(place, found, tickets=whole(tickets, "tickets", 500))
+    tickets_made = whole(tickets, "tickets", 500)
+    made, codes = SurveyStore.create(store or f"{name}.db", found, tickets=tickets_made)
     made.close()
-    place = found.send_to.split("?")[0].rpartition("/")[
-        0
-    ]  # of the page, if the collector serves it
+    page, _, _ = found.send_to.split("?")[0].rpartition("/")  # if the collector serves it
     for code in codes:
-        print(f"{place}/#ticket={code}")
+        print(f"{page}/#ticket={code}")
     say(f"Opened {found.name}, survey {found.fingerprint}")
     if urlsplit(found.send_to).hostname in LOOPBACK:
         say("The page sends answers to this machine, so it can only be used on this machine.")

@@ -375,7 +375,7 @@ class Incoming:
     def heads(self) -> dict[str, str]:
         """Headers that say how far the ledger in the path has got; a client refuses to go back.
 
-        An operation looks at `dataset` or `guard` before: who may not see it hears no line of it.
+        An operation reads `dataset` or `guard` first, which refuse people who may not see it.
         """
         head, path = self.state.store.datasets.head, self.path
         ledger = path["dataset"] if "dataset" in path else guard_journal(path["guard"])

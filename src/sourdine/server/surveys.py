@@ -224,7 +224,7 @@ def origin(call: Incoming) -> str:
 
 
 def consequence(found: Examination, n: int) -> dict[str, Any]:
-    """Return what a survey, or what there is of it, costs who answers, and what n people tell."""
+    """Return what a survey, as far as it is written, costs a person, and what n people tell."""
     told: dict[str, Any] = {
         "problems": wrongs(found),
         "fingerprint": found.survey and found.survey.fingerprint,

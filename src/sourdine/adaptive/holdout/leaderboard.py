@@ -82,8 +82,8 @@ class Ladder:
     ) -> Fraction:
         """Return the chance by which a climb by a number of rungs is charged.
 
-        There is ``room`` rungs above the leader, who visited and skipped as many above the first;
-        the shortest climb that leads is ``least``.
+        There are ``room`` rungs above the leader's. Of those above the first leader's, leaders
+        ``visited`` and ``skipped`` so many. The shortest climb that leads is ``least``.
         """
         past, missed, found, shorter = visited + skipped, Fraction(1), Fraction(0), Fraction(1)
         for k in range(room):

@@ -192,8 +192,8 @@ class Turn:
 
         A mere yes or no about the sample, without a ``claim`` about the truth such as an interval,
         is told, and costs its bits, but cannot be wrong. What would take the next half-width above
-        the ledger's error is refused; not ``limited`` is for who keeps the intervals within it in
-        another way.
+        the ledger's error is refused, unless ``limited`` is false: for callers who otherwise keep
+        the intervals within it.
         """
         yes = self.spent.bit(answer=True, claim=claim)
         no = self.spent.bit(answer=False, claim=claim)

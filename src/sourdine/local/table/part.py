@@ -280,7 +280,7 @@ DIGITS = 12
 class Lattice:
     """Reports as points of the column's lattice, continued beyond its bounds where need be.
 
-    The tick of each report rises with it.
+    A report is a number of its own; the higher it is, the higher is its tick.
     """
 
     grid: Grid

@@ -171,8 +171,8 @@ class StoredRelease:
     It is ``"charged"``: nothing was answered yet, and nothing was seen; ``"answered"``: the answers
     stand, one for each charge, as JSON; or ``"failed"``: the draw raised, and is never made again.
     ``number`` is the first of its charges. ``line`` and ``head`` are the line of its last charge
-    in the data set's ledger, and that line's check: who remembers both notices a ledger that was
-    put back or rewritten. ``fresh`` is whether this very call charged it.
+    in the data set's ledger, and that line's check: anyone who remembers both notices a ledger
+    that was put back or rewritten. ``fresh`` is whether this very call charged it.
     """
 
     request: KeyedRequest

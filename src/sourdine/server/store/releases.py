@@ -9,8 +9,8 @@
 
 A request that was charged and not answered is drawn again: nobody saw the first draw. Of two draws
 that race the first to be stored is the answer, and the other is thrown away unseen. A draw that
-raised is stored as failed and never made again, or who can make draws fail could choose among
-them.
+raised is stored as failed and never made again, or anyone who can make draws fail could choose
+among them.
 
 *Claim*: whenever workers are killed, charges sum exactly, a key has one answer, and no draw is seen
 that is not the stored one. *Checked by* ``test_killed_workers_charge_once_and_answer_once``.
