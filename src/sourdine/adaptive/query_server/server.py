@@ -362,7 +362,7 @@ class QueryServer:
 
     @property
     def bits(self) -> float:
-        """The bits told so far, by all who use the ledger."""
+        """The bits told so far, by all who use the ledger; ``volunteered`` of them unasked."""
         return self.ledger.bits
 
     @property
