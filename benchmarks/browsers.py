@@ -30,12 +30,15 @@ from sourdine.audit.exhaustive import p_value
 from sourdine.local import Choice, Choices, Flag, Number, Schema
 from sourdine.local.reports.sources import form_of
 from sourdine.local.table.columns import CATEGORICAL, NUMERIC
-from sourdine.survey import Survey, device
+from sourdine.survey import Survey
 from sourdine.survey.demo import WAYS, WISHES
 from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
 from sourdine.survey.results import results
 from sourdine.survey.store import Posted, SurveyStore
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+import survey_device as device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -98,12 +101,13 @@ def laws(people: int) -> bool:
 
 
 def _answers(part: Mapping[str, Any]) -> dict[str, Any]:
+    absent = {} if part["absent"] in device.NEEDED else {"absent": None}
     if part["kind"] == "number":
         upper = Fraction(part["lower"]) + part["last"] * Fraction(part["step"])
-        return {"first": part["lower"], "last": f"{float(upper):g}", "absent": None}
+        return {"first": part["lower"], "last": f"{float(upper):g}", **absent}
     first, last = part["answers"][0], part["answers"][-1]
     several = part["kind"] == "choices"
-    return {"first": [first] if several else first, "last": last, "absent": None}
+    return {"first": [first] if several else first, "last": last, **absent}
 
 
 def _absent(part: Mapping[str, Any]) -> int:

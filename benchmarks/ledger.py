@@ -182,12 +182,13 @@ def main() -> int:
 
 
 def _verdicts(path: str, load: Load, seen: Tally, before: int) -> list[tuple[str, str, str, bool]]:
-    ledger = opened_ledger(path, None)
-    charges = Counter(charge.what.removeprefix("count of ") for charge in ledger.history)
+    history = opened_ledger(path, None).history
+    charges = Counter(charge.what.removeprefix("count of ") for charge in history)
     columns = charges.keys() | seen.answers.keys()
     more = [charges[column] - seen.answers[column] for column in columns]
     of_rest = [charges[c] - seen.answers[c] for c in columns if c.startswith("rest")]
-    total, spent, all_spent = sum(charges.values()), ledger.spent.epsilon, load.fits * load.each
+    total, all_spent = sum(charges.values()), load.fits * load.each
+    spent = sum(charge.cost.exact_epsilon() for charge in history)
     return [
         ("answers before the last kill", str(before), "above 0", before > 0),
         ("answers without a charge", str(-sum(min(m, 0) for m in more)), "0", min(more) >= 0),

@@ -37,7 +37,7 @@ from sourdine.privacy import Guarantee
 from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session, Terms
-from sourdine.storage.journal import TableJournal
+from sourdine.storage.journal import TableTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,13 +143,13 @@ class Trial:
         return process
 
     def _work(self, doom: Doom, chance: random.Random) -> None:
-        put = TableJournal.put
+        write = TableTransaction.write
 
-        def dying(*args: Any) -> None:
+        def dying(*args: Any) -> int:
             doom.at("writing")
-            put(*args)
+            return write(*args)
 
-        TableJournal.put = dying  # type: ignore[method-assign]
+        TableTransaction.write = dying  # type: ignore[method-assign]
         store = ServerStore.open(self.address, witness=self.witness)
         session = Session(DATA, ledger=store.datasets.ledger("ages"))
         question = session.plan.count(epsilon=Fraction(1, self.fits))
@@ -179,7 +179,7 @@ class Trial:
         alive: dict[int, Doom] = {}
         with Progress(console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("killing", total=kills)
-            while self.deaths.total() < kills:
+            while self.deaths.total() < kills and not self.failures:
                 while len(alive) < WORKERS:
                     doom = Doom(next(stages), chance.randint(1, 3))
                     alive[self.start(doom, chance.getrandbits(32))] = doom
@@ -211,7 +211,8 @@ class Trial:
         store = ServerStore.open(self.address, witness=self.witness)
         releases = store.releases.of("ages", most=len(self.keys))
         ledger = store.datasets.ledger("ages")
-        charges, spent = len(ledger.history), ledger.spent.epsilon
+        charges = len(ledger.history)
+        spent = sum(charge.cost.exact_epsilon() for charge in ledger.history)
         stored = {(r.request.analyst, r.request.key): r.answers for r in releases}
         marks = {key: json.loads(answers[0])["mark"] for key, answers in stored.items() if answers}
         seen = defaultdict(set)
