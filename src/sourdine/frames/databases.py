@@ -32,7 +32,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames import sql
-from sourdine.frames.engine import Remote, require_different
+from sourdine.frames.engine import RemoteEngine, require_different
 from sourdine.frames.formulas.engine import Derived, Formulas
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared, in_memory
 from sourdine.frames.paths import DATABASE, TABLE
@@ -183,7 +183,7 @@ def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
     return engine
 
 
-class Postgres(Remote):
+class Postgres(RemoteEngine):
     """The rows of a table; a query sees all of them as of one moment.
 
     ``look`` opens a snapshot of the database.

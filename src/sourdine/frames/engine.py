@@ -531,7 +531,7 @@ def read_like(engine: E, other: Engine) -> E:
     return engine
 
 
-class Remote(Engine):
+class RemoteEngine(Engine):
     """Rows that never leave their engine one by one."""
 
     away = True

@@ -56,7 +56,7 @@ FEW = 3
 """So few quantiles err hardly more where totals lie twice as far apart, and draw faster."""
 
 
-class Lattice:
+class Totals:
     """Totals by number: here there is one, and its number is 0."""
 
     __slots__ = ()
@@ -117,7 +117,7 @@ def narrow_spacing(m: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeTotal(Lattice):
+class FreeTotal(Totals):
     r"""Totals :math:`N = hk`, :math:`k = 0, 1, 2, \ldots`; targets are rounded to whole ranks."""
 
     orders: tuple[Fraction, ...]
@@ -201,7 +201,7 @@ class FreeTotal(Lattice):
 
 
 @dataclass(frozen=True, slots=True)
-class OfRecords(Lattice):
+class OfRecords(Totals):
     """One total, the number of records: targets are not rounded, for that would cost privacy."""
 
     orders: tuple[Fraction, ...]
@@ -216,7 +216,7 @@ class OfRecords(Lattice):
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed(Lattice):
+class Fixed(Totals):
     """Whole targets that are known, not read: those of a slice between two published quantiles."""
 
     orders: tuple[Fraction, ...]

@@ -15,7 +15,7 @@ from sourdine.noise.selection import by_few_weights, by_running_sums
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourdine.central.quantiles.algorithm import Lattice
+    from sourdine.central.quantiles.algorithm import Totals
     from sourdine.central.quantiles.points import Points
     from sourdine.noise import Source
     from sourdine.noise.source import Bools, Floats, Ints
@@ -520,7 +520,7 @@ def _range_log_sums(x: Floats, start: Ints, stop: Ints) -> Floats:
 
 def draw_outside(
     points: Points,
-    lattice: Lattice,
+    lattice: Totals,
     c: float,
     reach: tuple[int, int, int],
     bound: float,

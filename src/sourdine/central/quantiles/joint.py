@@ -46,7 +46,7 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.central.quantiles.algorithm import Drawn, Lattice
+    from sourdine.central.quantiles.algorithm import Drawn, Totals
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
@@ -105,7 +105,7 @@ class JointSampler:
     def __init__(
         self,
         points: Points,
-        lattice: Lattice,
+        lattice: Totals,
         c: float,
         wanted: Callable[[int, int, list[int]], bool] | None = None,
         opened: tuple[Floats, int, int, Chain] | None = None,
@@ -458,7 +458,7 @@ class _Joint(QuantileMechanism):
 
     @property
     @abstractmethod
-    def lattice(self) -> Lattice:
+    def lattice(self) -> Totals:
         """What the draw aims at."""
 
     @property

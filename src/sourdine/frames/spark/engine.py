@@ -15,7 +15,7 @@ from attrs import evolve
 
 from sourdine.calendar import DAY, NOWHERE
 from sourdine.frames.cells import Present, Ticks, inside, joined
-from sourdine.frames.engine import Asked, Remote, largest, merge
+from sourdine.frames.engine import Asked, RemoteEngine, largest, merge
 from sourdine.frames.formulas.tree import NotExactError
 from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.people import MOST as LARGEST
@@ -408,7 +408,7 @@ def _whole_number(e: Expressions, how: Reduction) -> Any:
 # ---- The engine ----------------------------------------------------------------------------------
 
 
-class Spark(Remote):
+class Spark(RemoteEngine):
     """A Spark data frame, classic or Connect; only integers come out.
 
     It is no stream, has distinct names, and is the same each time it is read.
