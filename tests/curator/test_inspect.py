@@ -74,6 +74,12 @@ def test_a_mark_that_another_cell_explains_is_not_ambiguous(other):
     assert "unsure" not in str(sd.inspect({"x": ["12", "13"]}))
 
 
+def test_shapes_hide_letters_digits_and_control_characters():
+    found = sd.inspect({"pay": ["1,234.50", "\N{EURO SIGN}12", "170 cm", "\x1b[2J"]})
+    shown = {text.rsplit("'", 1)[0].strip("'") for text in found.columns[0].shapes}
+    assert shown == {"9,999.99", "\N{EURO SIGN}99", "999 aa", "?[9a"}
+
+
 def test_rare_shapes_are_listed_too():
     rare = ["?", "12-13", "n/a", "1 lb", "#", "~5", "(6)", "<4"]
     found = sd.inspect({"x": ["12 kg"] * 50 + rare})
