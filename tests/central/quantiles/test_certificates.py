@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -116,6 +116,24 @@ def test_the_extreme_orders_decide():
     apart = [np.abs(walk[:, :-1] - float(q) * walk[:, -1:]).max(axis=1) for q in orders]
     found = _reach_of_counts(6, (Fraction(1, 10), Fraction(8, 10)), 0.05) / COUNT_SAFETY
     assert found == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
+
+
+@pytest.mark.parametrize("orders", FEW.values(), ids=FEW)
+@pytest.mark.parametrize("beta", [1e-4, 1e-9])
+def test_rare_noise_is_bounded_as_proved(orders, beta):
+    edges, extremes = 4, {float(min(orders)), float(max(orders))}
+
+    def chance(tilt, z):  # what the proof bounds it by, for both signs
+        terms = [
+            (1 - (tilt * (1 - q)) ** 2) ** -i * (1 - (tilt * q) ** 2) ** -(edges + 1 - i)
+            for q in extremes
+            for i in range(1, edges + 1)
+        ]
+        return 2 * exp(-tilt * z) * sum(terms)
+
+    z, largest = _reach_of_counts(edges, orders, beta), 1 / max(*extremes, 1 - min(extremes))
+    least = min(chance(largest * i / 10_000, z) for i in range(1, 10_000))
+    assert 0.99 * beta < least <= beta * (1 + 1e-9)
 
 
 @pytest.mark.quick_cases(3)
