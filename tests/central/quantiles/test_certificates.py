@@ -7,6 +7,8 @@ from math import exp, log, sqrt
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom
 
 from sourdine.central.quantiles.intervals import (
     COUNT_RAREST,
@@ -14,6 +16,7 @@ from sourdine.central.quantiles.intervals import (
     _bounded,
     _reach_of_counts,
     noise_reach,
+    population_reach,
 )
 
 RARE = (1e-4, 1e-6, 1e-9)
@@ -118,22 +121,40 @@ def test_the_extreme_orders_decide():
     assert found == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
 
 
+def proved(edges, orders, z):
+    """What the proof bounds the chance by that the noise of an edge passes z upwards."""
+
+    def chance(tilt):
+        terms = [
+            (1 - (tilt * (1 - q)) ** 2) ** -i * (1 - (tilt * q) ** 2) ** -(edges + 1 - i)
+            for q in orders
+            for i in range(1, edges + 1)
+        ]
+        return exp(-tilt * z) * sum(terms)
+
+    largest = 1 / max(*orders, 1 - min(orders))
+    return min(chance(largest * i / 10_000) for i in range(1, 10_000))
+
+
 @pytest.mark.parametrize("orders", FEW.values(), ids=FEW)
 @pytest.mark.parametrize("beta", [1e-4, 1e-9])
 def test_rare_noise_is_bounded_as_proved(orders, beta):
-    edges, extremes = 4, {float(min(orders)), float(max(orders))}
+    extremes = sorted({float(min(orders)), float(max(orders))})
+    chance = 2 * proved(4, extremes, _reach_of_counts(4, orders, beta))
+    assert 0.99 * beta < chance <= beta * (1 + 1e-9)
 
-    def chance(tilt, z):  # what the proof bounds it by, for both signs
-        terms = [
-            (1 - (tilt * (1 - q)) ** 2) ** -i * (1 - (tilt * q) ** 2) ** -(edges + 1 - i)
-            for q in extremes
-            for i in range(1, edges + 1)
-        ]
-        return 2 * exp(-tilt * z) * sum(terms)
 
-    z, largest = _reach_of_counts(edges, orders, beta), 1 / max(*extremes, 1 - min(extremes))
-    least = min(chance(largest * i / 10_000, z) for i in range(1, 10_000))
-    assert 0.99 * beta < least <= beta * (1 + 1e-9)
+@pytest.mark.parametrize("q", [0.5, 0.9])
+def test_half_of_a_rare_risk_is_noise_and_half_is_sampling(q):
+    n, scale, beta = 5000, 3.0, 1e-5
+    low, high = population_reach(2, q, scale, n, beta)
+    far = scale * brentq(lambda z: proved(2, [q], z) - beta / 2, 1, 200)
+    at = binom(n, q)
+    below = [at.cdf(np.floor(n * q + far - t)) for t in (low - 1.05, low)]
+    above = [at.sf(np.ceil(n * q - far + t) - 1) for t in (high - 1.05, high)]
+    for nearer, reached in (below, above):
+        assert reached <= beta / 2
+        assert nearer > 0.9 * beta / 2
 
 
 @pytest.mark.quick_cases(3)
