@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from io import StringIO
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import httpx
 import pytest
@@ -185,13 +187,15 @@ def test_attack_forged_head_header(anna, line):
     assert answer.headers.get("ledger-seen", "none") == "none"
 
 
-def test_attack_log_injection(anna, capfd):
+def test_attack_log_injection(anna, monkeypatch):
     """What stands in an address or a header makes no line of its own in the log."""
-    capfd.readouterr()
+    log = StringIO()
+    monkeypatch.setattr(sys, "stderr", log)
     anna.get("/datasets/x%0A%7B%22event%22%3A%22forged%22%7D")
     anna.get("/forged%0d%0aline", headers={"user-agent": "forged"})
-    lines, end = [], monotonic() + 10
-    while len(lines) < 2 and monotonic() < end:  # a line is written when its answer has left
-        lines += capfd.readouterr().err.splitlines()
+    end = monotonic() + 10
+    while log.getvalue().count("\n") < 2 and monotonic() < end:
+        sleep(0.01)  # a line is written when its answer has left
+    lines = log.getvalue().splitlines()
     assert [json.loads(line)["event"] for line in lines] == ["request", "request"]
     assert not any("forged" in line for line in lines)
