@@ -49,9 +49,12 @@ def test_an_experiment_is_chosen_once():
     assert named("canesse-2", "today-mean", "C6").count("canesse-2") == 1
 
 
-@pytest.mark.parametrize(("word", "hint"), [("canese-2", "canesse-2"), ("zzz", "canesse-4")])
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [("canese-2", "lab run canesse-2"), ("zzz", "lab list"), ("the", "lab"), ("nothing", "lab")],
+)
 def test_an_unknown_word_is_refused_with_a_hint(word, hint):
-    with pytest.raises(ParameterError, match=f"got {word}. Run sourdine lab run {hint}"):
+    with pytest.raises(ParameterError, match=f"got {word}. Run sourdine {hint}"):
         chosen([word])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError, close_matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -412,7 +412,7 @@ def flag(x: object, name: str) -> bool:
 
 
 def one_of(x: object, name: str, *allowed: _Word) -> _Word:
-    """Return ``x`` if it is one of the allowed words; the hint of an error shows the first.
+    """Return ``x`` if it is one of the allowed words; an error suggests the closest, or the first.
 
     Examples
     --------
@@ -424,7 +424,8 @@ def one_of(x: object, name: str, *allowed: _Word) -> _Word:
         return allowed[allowed.index(x)]
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
-    raise ParameterError(name, must, given(x), **{name: allowed[0]})
+    near = close_matches(x, allowed, 1) if isinstance(x, str) else []
+    raise ParameterError(name, must, given(x), **{name: [*near, *allowed][0]})
 
 
 def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:

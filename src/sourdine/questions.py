@@ -154,16 +154,16 @@ def apart(asked: object) -> tuple[object, dict[str, Any]]:
 
 
 def named(name: object) -> type[Statistic]:
-    """Return the class of the statistic with a name, or refuse the name.
+    """Return the class of the statistic with a name, ``describe`` among them, or refuse the name.
 
     Examples
     --------
     >>> named("mean").kind
     'mean'
     """
-    if not isinstance(name, str) or name not in STATISTICS:
+    if not isinstance(name, str) or name not in QUESTIONS:
         raise unknown_statistic(name)
-    return STATISTICS[name]
+    return QUESTIONS[name]
 
 
 def unknown_statistic(name: object) -> ParameterError:

@@ -326,3 +326,9 @@ def test_fractional_classes_are_answered_whether_or_not_they_occur(tmp_path):
 def test_classes_that_say_nothing_are_refused(typed, told):
     with pytest.raises(SourdineError, match=told):
         GuardedHoldout([0, 1], **typed)
+
+
+@pytest.mark.parametrize("error", [6, 0.51, -1, 0])
+def test_an_error_that_says_nothing_is_refused(error):
+    with pytest.raises(ParameterError, match=r"error must be .* error=0\.05"):
+        GuardedHoldout([0, 1] * 1000, error=error)

@@ -22,6 +22,7 @@ from sourdine import (
 )
 from sourdine.audit import replay
 from sourdine.central.statistic import Statistic
+from sourdine.errors import ParameterTypeError
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
 from sourdine.results.release import Estimator, Release
@@ -287,3 +288,14 @@ def test_no_value_lies_outside_its_own_interval(name, relation, grouped):
         one = next(iter(release.value.values())) if grouped else None
         if isinstance(one, (int, float)):
             assert_values_are_in_their_intervals(release.difference("f", "nobody"))
+
+
+def test_what_is_no_source_is_refused():
+    with pytest.raises(ParameterTypeError, match="source must be a source of random bytes, got 3"):
+        sd.mean([1, 2, 3], bounds=(0, 9), epsilon=1, source=3)
+
+
+def test_a_description_is_asked_again():
+    people = {"age": [20, 30, 40] * 1000}
+    asked = sd.describe(people, epsilon=1, delta=1e-6).to_dict()["question"]
+    assert sd.ask(people, asked).to_dict()["question"] == asked

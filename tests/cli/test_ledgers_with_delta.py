@@ -71,9 +71,18 @@ def test_a_reserve_is_said_once(run, csv):
     unknown = ("count", csv, "--by", "sex", "--keys", "unknown", "-e", "0.5", "--delta", "4e-7")
     assert run(*unknown, *NEW, "--reserve", "5e-7")[0] == 0
     status, _, err = run("count", csv, "-e", "0.1", *OLD, "--reserve", "1e-7")
-    assert (status, "--reserve must be 1/2000000, as the ledger x.ledger" in err) == (2, True)
+    assert (status, "--reserve must be 5e-7, as the ledger x.ledger" in err) == (2, True)
     status, _, err = run(*unknown, "--ledger", "y", *NEW[2:], "--reserve", "1e-5")
     assert (status, "--reserve must be at most delta" in err) == (2, True)
+
+
+def test_a_refused_first_release_leaves_no_ledger(run, csv, tmp_path):
+    first = ("describe", csv, "-e", "1", "--ledger", "x.ledger", "--total", "1")
+    status, _, err = run(*first)
+    assert (status, "but the total has no delta" in err) == (3, True)
+    assert run("count", csv, "-e", "2", "--ledger", "x.ledger", "--total", "1")[0] == 3
+    assert not (tmp_path / "x.ledger").exists()
+    assert run(*first, "--total-delta", "1e-6", "--reserve", "1e-6")[0] == 0
 
 
 @pytest.mark.slow

@@ -42,6 +42,12 @@ def test_from_new_to_page(run, tmp_path):
     assert set(planned["questions"]) == {"way", "minutes", "late", "wishes"}
 
 
+def test_a_new_survey_is_a_toml_file(run, tmp_path):
+    failed = run("new", "survey.json", status=1)
+    assert "must end in .toml, got survey.json" in str(failed.exception)
+    assert not (tmp_path / "survey.json").exists()
+
+
 @pytest.mark.slow
 def test_nothing_is_overwritten_unasked(run, tmp_path):
     run("new")

@@ -51,10 +51,9 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
             known = {name for e in everything.values() for name in (e.name, *e.redraws, *e.ids)}
             by_lower = {name.lower(): name for name in sorted(known)}
             near = [by_lower[n] for n in get_close_matches(word.lower(), by_lower, n=1)]
-            near = near or ["canesse-4"]
+            hint = f"Run sourdine lab run {near[0]}." if near else "Run sourdine lab list."
             raise ParameterError(
-                f"an experiment must be one that 'sourdine lab list' shows, got {word}. "
-                f"Run sourdine lab run {near[0]}."
+                f"an experiment must be one that 'sourdine lab list' shows, got {word}. {hint}"
             )
         picked |= fits
     return list(picked.values())
@@ -63,7 +62,7 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
 def _shown(word: str) -> list[str]:
     """Return the experiments that show what a document calls by that word."""
     try:
-        return [name for entry in found(word) for name in entry.figures]
+        return [name for entry in found(word, in_text=False) for name in entry.figures]
     except ParameterError:
         return []
 

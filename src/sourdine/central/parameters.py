@@ -106,7 +106,7 @@ class CommonParameters(Question):
     other: bool = field(default=False, converter=converters.other, metadata=param(
         kinds.FLAG, "Add a group for rows with none of the keys.", group=GROUPS,
     ))  # fmt: skip
-    source: Source = field(default=SYSTEM, eq=False, repr=False)
+    source: Source = field(default=SYSTEM, converter=converters.source, eq=False, repr=False)
 
 
 # ---- An epsilon that is found, not typed ---------------------------------------------------------

@@ -645,7 +645,8 @@ class Statistic(CommonParameters):
         if n is not None:
             return n
         hint = "Use the approximate number of records, from public knowledge, such as {n}."
-        raise ParameterError("n", f"be given for the error of a {self.kind}", "", hint, n=1000)
+        must = f"be given, because the error of a {self.kind} depends on the number of records"
+        raise ParameterError("n", must, "", hint, n=1000)
 
     @property
     def units(self) -> str:

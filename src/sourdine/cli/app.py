@@ -314,7 +314,7 @@ def explain(
     *,
     delta: Annotated[str, option("NUMBER", "The delta of one release.")] = "0",
     releases: Releases = [1, 10, 100],  # noqa: B006 - typer copies it
-    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html "
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg, .pdf or .html "
         "file.")] = None,
     json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
 ) -> None:  # fmt: skip
@@ -329,8 +329,8 @@ def plot(
     file: Annotated[Path, argument("FILE", "A file saved with --json: a release, a plan, estimates "
         "or a density.")],
     *,
-    out: Annotated[Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out",
-        "-o")] = None,
+    out: Annotated[Path | None, option("PATH", "The plot: a .png, .svg, .pdf or .html file.",
+        "--out", "-o")] = None,
 ) -> None:  # fmt: skip
     """Plot a saved result. This costs no further epsilon."""
     from sourdine.cli.output import run

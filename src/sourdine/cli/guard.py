@@ -337,8 +337,8 @@ def submit(
 def show(
     path: GuardFile,
     *,
-    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg or .html file.",
-        panel=OUTPUT)] = None,
+    plot: Annotated[str | None, option("PATH", "Save a plot to this .png, .svg, .pdf or .html "
+        "file.", panel=OUTPUT)] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Show all teams with their best scores. Costs nothing."""

@@ -319,7 +319,7 @@ OVERWRITE = _flag(
     panel=OUTPUT,
 )  # fmt: skip
 JSON = _flag("json", "Print only JSON on standard output.", panel=OUTPUT)
-PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
+PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg, .pdf or .html file.", panel=OUTPUT)
 
 
 # ---- Errors in the words of the command line: what Python calls bounds= is --bounds here ---------

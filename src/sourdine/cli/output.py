@@ -153,7 +153,7 @@ def _watch(bar: Progress, text: str, stop: Event) -> None:
 # ---- Pictures of releases and plans: png, svg, or a page that needs no network -------------------
 
 
-ENDINGS = (".png", ".svg", ".html")
+ENDINGS = (".png", ".svg", ".pdf", ".html")
 
 
 class Drawn(Protocol):
@@ -171,7 +171,7 @@ def check(path: str | None, option: str = "--plot") -> None:
         return
     if Path(path).suffix.lower() not in ENDINGS:
         raise ParameterError(
-            option, "end in .png, .svg or .html", given(path), f"Use {option} picture.png."
+            option, "end in .png, .svg, .pdf or .html", given(path), f"Use {option} picture.png."
         )
     if not Path(path).absolute().parent.is_dir():
         raise ParameterError(

@@ -23,7 +23,6 @@ from sourdine.cli.output import (
 )
 from sourdine.errors import LEFT_OUT, MissingFileError, ParameterError, SourdineError
 from sourdine.exact import given
-from sourdine.frames.frame import Frame
 from sourdine.parameters import converters
 from sourdine.parameters.kinds import names, spelled
 from sourdine.parameters.question import read
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sourdine.central import Statistic
+    from sourdine.frames.frame import Frame
     from sourdine.results.release import Release
     from sourdine.session import Session
     from sourdine.session.charges import Terms
@@ -169,24 +169,28 @@ def _session(
                 )  # fmt: skip
         return None
     terms |= {name: asked.pop(name, None) for name in SHARED}
-    if not Path(ledger).exists():
-        if terms["total_epsilon"] is None and terms["total_rho"] is None:
-            raise ParameterError(
-                "total_epsilon", "be given for a new ledger", f"none for {ledger}",
-                "Use the epsilon that all releases of these data may cost together, such as "
-                "{total_epsilon}.",
-                total_epsilon=3,
-            )  # fmt: skip
-        shared = {name: terms[name] for name in SHARED}
-        asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
-        frame = Frame(data, read=terms["read"])
-        asked_now.require_columns(asked_now.selected(frame))
-    try:
-        totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
-        keep = not terms.pop("no_keep")
-        return Session(data, ledger=ledger, keep=keep, **totals, **terms)
-    except SourdineError as error:
-        raise error.renamed(epsilon="total_epsilon", delta="total_delta", rho="total_rho") from None
+    has_total = terms["total_epsilon"] is not None or terms["total_rho"] is not None
+    may_be_new = not Path(ledger).exists()
+    if may_be_new and not has_total and not is_address(ledger):
+        raise ParameterError(
+            "total_epsilon", "be given for a new ledger", f"none for {ledger}",
+            "Use the epsilon that all releases of these data may cost together, such as "
+            "{total_epsilon}.",
+            total_epsilon=3,
+        )  # fmt: skip
+    totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
+    keep = not terms.pop("no_keep")
+
+    def begun(**where: Any) -> Session:
+        try:
+            return Session(data, **where, **totals, **terms)
+        except SourdineError as error:
+            named = {name: f"total_{name}" for name in totals}
+            raise error.renamed(**named) from None
+
+    if may_be_new and has_total and (refusal := begun().can_release(cls.kind, **asked).refusal):
+        raise refusal
+    return begun(ledger=ledger, keep=keep)
 
 
 def _facts(release: Release, session: Session | None) -> dict[str, Any]:

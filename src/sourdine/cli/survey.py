@@ -65,6 +65,11 @@ def new(
     """Write an example survey, to be edited."""
     from sourdine.survey.document import SKELETON
 
+    if path.suffix != ".toml":
+        hint = "Use {path}."
+        raise ParameterError(
+            "path", "end in .toml", str(path), hint, path=str(path.with_suffix(".toml"))
+        )
     save(path, SKELETON, "path", overwrite=overwrite)
     say(f"Wrote {path}. Change it, then: sourdine survey check {path}")
 

@@ -202,6 +202,7 @@ class Connection:
         self, method: str, address: str, headers: Mapping[str, str], content: Mapping[str, Any]
     ) -> httpx.Response:
         """Send a request until there is an answer that says something, or patience ends."""
+        may_be_charged = False
         for attempt in range(ATTEMPTS):
             if attempt:
                 sleep(PAUSE * 2 ** (attempt - 1))
@@ -209,13 +210,18 @@ class Connection:
                 answer = self._client.request(method, address, headers=headers, **content)
             except self._broken as error:
                 broken = type(error).__name__
+                never_sent = broken in ("ConnectError", "ConnectTimeout")
+                may_be_charged |= "idempotency-key" in headers and not never_sent
                 continue
             if answer.status_code not in AGAIN:
                 return answer
             broken = f"status {answer.status_code}"
+            may_be_charged |= "idempotency-key" in headers
+        hint = "Nothing was charged. Check the address, and that the server runs."
+        if may_be_charged:
+            hint = "The request may have been charged: check the history."
         raise SourdineError(
-            f"{self.url} could not be reached after {ATTEMPTS} attempts ({broken}). The "
-            "request may have been charged: check the history."
+            f"{self.url} could not be reached after {ATTEMPTS} attempts ({broken}). {hint}"
         )
 
     def _require_no_way_back(

@@ -302,10 +302,10 @@ class Frame:
         if column is None and len(self.columns) == 1:
             return self.columns[0]
         if column is None or column not in self.columns:
-            raise ParameterError(
-                "column", "be one of the columns", "" if column is None else repr(column),
-                listed_columns(self, column),
-            )  # fmt: skip
+            must, got = "be one of the columns", "" if column is None else repr(column)
+            if column is None and self.columns:
+                must = "be given, because the data have several columns"
+            raise ParameterError("column", must, got, listed_columns(self, column))
         return column
 
     def tally(self, *cells: Cell) -> Tally:

@@ -18,6 +18,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, one_of, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
+from sourdine.noise.source import SYSTEM
 from sourdine.parameters.kinds import resembles_unknown
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
 from sourdine.privacy.guarantee import ALIKE
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from sourdine.calendar import Duration
     from sourdine.exact import Number
+    from sourdine.noise import Source
 
     Ends = tuple[Fraction | None, Fraction | None]
 
@@ -267,7 +269,8 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         twice = [value for value in values if alone and times[read_text(value)] > 1]
         got = f"{given(twice[0])} twice" if twice else "a missing or other value"
         must = "hold distinct strings, numbers or dates"
-        raise ParameterError(parameter, must, got, **{parameter: example})
+        use = list(dict.fromkeys(values)) if twice and len(values) <= MOST_SHOWN else example
+        raise ParameterError(parameter, must, got, **{parameter: use})
     return values
 
 
@@ -318,11 +321,19 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
             "bounds", "be within 1e290 of 0, and more than 1e-290 apart", bounds=(0, 120)
         )
     if lower >= upper:
-        raise ParameterError(
-            "bounds", "lower must be below upper", f"({lower}, {upper})",
-            "Use the lower bound first, such as {bounds}.", bounds=(0, 120),
-        )  # fmt: skip
+        right = (upper, lower) if lower > upper else (lower, lower + 1)
+        hint = "Use the lower bound first, such as {bounds}."
+        must, got = "lower must be below upper", f"({lower}, {upper})"
+        raise ParameterError("bounds", must, got, hint, bounds=right)
     return lower, upper
+
+
+def source(x: Source) -> Source:
+    """Return a source of random bytes, or refuse what is none."""
+    if x is SYSTEM or (callable(getattr(x, "bytes", None)) and hasattr(x, "private")):
+        return x
+    must, hint = "be a source of random bytes", "Omit {source}: releases are drawn securely."
+    raise ParameterTypeError("source", must, given(x), hint, source=LEFT_OUT)
 
 
 def _several(x: Any) -> str:

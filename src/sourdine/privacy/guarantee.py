@@ -552,14 +552,13 @@ def _refusal(
     if not left:
         hint = "The budget is used up. A new total on the same data adds to what was spent."
         tries = {}
-    if not whole:
-        begin = f"open one with {name}={shown(wanted)}"
-        if name == "delta":  # what is not reserved is spent on composition
-            begin += f" and reserve={shown(wanted)}"
-        hint, tries = f"The total has no {name}: {begin}, or use a method without {name}.", {}
     by = f" by {label!r}" if label else ""
-    must = (
-        f"Budget exceeded{by}: requested {name}={shown(wanted)}, {shown(left, up=False)} of "
-        f"{shown(whole)} remaining."
-    )
+    must = f"Budget exceeded{by}: requested {name}={shown(wanted)}, "
+    if whole:
+        must += f"{shown(left, up=False)} of {shown(whole)} remaining."
+    else:
+        must += f"but the total has no {name}."
+        reserved = " and the same reserve" if name == "delta" else ""  # the rest is for composition
+        hint = f"Use a method without {name}, or a new session or ledger whose total has {name} "
+        hint, tries = f"{hint}{shown(wanted)}{reserved}.", {}
     return BudgetExceededError(name, must, shown(wanted), hint, **tries)

@@ -28,6 +28,7 @@ from sourdine.privacy.guarantee import (
     remaining,
     require_finite,
     shown,
+    typed,
 )
 from sourdine.results.answer import brief
 from sourdine.results.release import Release
@@ -485,13 +486,14 @@ class Terms:
         )
         for name, own, other in checks:
             if own != other:
-                use, must = (LEFT_OUT, "omitted") if own is None else (own, own)
+                was, got = (typed(x) if isinstance(x, Fraction) else str(x) for x in (own, other))
+                use, must = (LEFT_OUT, "omitted") if own is None else (own, was)
                 do = "Omit" if own is None else "Use"
                 if name == "name":
                     do = "If these are the data it was opened for, moved or renamed, use"
                 what = f"be {must}, as {where} was created that way"
                 hint = f"{do} {{{name}}}, or open another ledger, whose total adds to this one."
-                got = "" if other is None else str(other)
+                got = "" if other is None else got
                 raise ParameterError(name, what, got, hint, **{name: use})
 
     @property

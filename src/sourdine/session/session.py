@@ -217,8 +217,7 @@ class AdmissionCheck(Statistics[Admission]):
     def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Admission:
         """Say it of a question, of a plan, or of a statistic by its name."""
         if isinstance(question, str):
-            cls = Describe if question == Describe.kind else named(question)
-            question = self._read(cls, parameters)
+            question = self._read(named(question), parameters)
         return Admission(self._checked(question), self._account)
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Admission:

@@ -163,7 +163,8 @@ class Survey:
         known = _table(found, "a survey", KEYS)
         for key in NEEDED:
             if key not in known:
-                raise ParameterError("a survey", f"hold {key!r}", "", f"Add {key!r}.")
+                hint = f"Add {key!r}; sourdine survey new writes an example."
+                raise ParameterError("a survey", f"hold {key!r}", "", hint)
         tags = _languages(known.get("languages", ["en"]))
         spoken_words = _words(_table(known.get("words", {}), "words", tags), tags, frozen=frozen)
         asked = {

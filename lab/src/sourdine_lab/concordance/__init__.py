@@ -106,11 +106,12 @@ _ENGLISH = {
 }  # fmt: skip
 
 
-def found(word: str) -> list[Entry]:
+def found(word: str, *, in_text: bool = True) -> list[Entry]:
     """Return the entries that a word means.
 
     A document, a place (``3.4.1.2``), a row (``C5``), a figure (``canesse-4``), a label
-    (``figure 12``, ``Théorème 3.4.1.2``, ``RecExp``), or words that a label or a statement has.
+    (``figure 12``, ``Théorème 3.4.1.2``, ``RecExp``), or, if ``in_text``, words that a label or a
+    statement has.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def found(word: str) -> list[Entry]:
     """
     wanted = plain(word)
     every = [entry for document in DOCUMENTS for entry in entries(document)]
-    for fits in (_is_document, _is_called, _has_words):
+    for fits in (_is_document, _is_called, _has_words)[: 3 if in_text else 2]:
         hits = [entry for entry in every if wanted and fits(entry, wanted)]
         if hits:
             return hits

@@ -29,6 +29,7 @@ from sourdine.adaptive.query_server.looks import (
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, positive
 from sourdine.noise import SYSTEM
+from sourdine.parameters import converters
 from sourdine.results.release import beta_of
 from sourdine.results.tables import Displayable, Sheet
 
@@ -315,11 +316,7 @@ class QueryServer:
         volunteer: Number | None = None,
         source: Source = SYSTEM,
     ) -> None:
-        if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
-            must, got = "be a source of random bytes", kind(source)
-            hint = "Omit {source}, or use SeededSource(1) for an experiment."
-            raise ParameterTypeError("source", must, got, hint, source=LEFT_OUT)
-        self.error = read_error(error)
+        source, self.error = converters.source(source), read_error(error)
         rows_are = dependence_of(dependence, ledger, groups)
         if guess == "split" and training is None and ledger is not None:
             raise ParameterError(

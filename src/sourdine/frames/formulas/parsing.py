@@ -190,7 +190,7 @@ def parsed(text: str) -> Formula:
         found = []
     if len(found) != 1 or found[0] is None:
         refuse(
-            "be one expression", repr(text) if len(text) < 80 else "",
+            "be one expression that can be read", repr(text) if len(text) < 80 else "",
             f"Write it as in SQL: {EXAMPLE}. A column name with spaces or symbols is written in "
             'double quotes: "household size".',
         )  # fmt: skip
