@@ -150,7 +150,7 @@ def test_statistics_are_taken_as_they_are():
         (plan.count, r"count\(\) missing a required argument: 'epsilon' or 'error'"),
         (lambda: plan.count(epsilon=1, error=1), "epsilon must not be combined with error"),
         (lambda: plan.mean(epsilon=1, n=10), "missing a required argument: 'bounds'"),
-        (lambda: plan.mean(epsilon=1, **AGE).error, "n must be given for the error"),
+        (lambda: plan.mean(epsilon=1, **AGE).error, "n must be given, because the error"),
         (lambda: plan.count(epsilon=1, confidence=1), "confidence must be above 0 and below 1"),
         (
             lambda: plan.count(epsilon=1, bounds=(0, 1)),

@@ -312,7 +312,7 @@ def test_bad_parameters():
     for privacy in (None, Guarantee(1, 0, SUBSTITUTE)):
         with pytest.raises(
             ParameterTypeError,
-            match="source must be a source of random bytes, got a value of type int",
+            match="source must be a source of random bytes, got 3",
         ):
             QueryServer([0] * 9999, universe=2, error=0.1, privacy=privacy, source=3)
 

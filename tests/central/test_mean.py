@@ -111,7 +111,7 @@ WRONG = [
         "missing must be 'exclude' if the number of records is private",
     ),
     (lambda: mean({"a": [1], "b": [1]}, epsilon=1, bounds=(0, 1)), "The columns are: 'a', 'b'"),
-    (lambda: mean([1], error=0.1, bounds=(0, 1)), "n must be given for the error of a mean"),
+    (lambda: mean([1], error=0.1, bounds=(0, 1)), "n must be given, because the error of a mean"),
 ]
 
 

@@ -52,7 +52,7 @@ WRONG = [
     (lambda: proportion([1], epsilon=1, n=0), "n must be at least 1"),
     (lambda: proportion([1], epsilon=1, missing="no"), "missing must be 'exclude'"),
     (lambda: proportion([1], epsilon=1, missing="x"), "missing must be 'auto'"),
-    (lambda: proportion([1], error=0.1), "n must be given for the error of a proportion"),
+    (lambda: proportion([1], error=0.1), "n must be given, because the error of a"),
 ]
 
 

@@ -457,7 +457,7 @@ def test_what_is_refused_says_what_to_type():
             sd.plan.regression(**{**good, **wrong}, n=100)
     with pytest.raises(ParameterError, match="be given for 'c'"):
         sd.plan.regression(y="c", x="a", bounds={"a": (0, 1)}, error=0.1, n=100)
-    with pytest.raises(ParameterError, match="be given for the error"):
+    with pytest.raises(ParameterError, match="be given, because the error"):
         sd.plan.regression(**{**good, "epsilon": None, "error": 0.1})
     with pytest.raises(ParameterError, match="a number for each of a"):
         sd.regression({"a": [0.5], "c": [0.5]}, **good).predict({"b": 1})

@@ -79,7 +79,8 @@ def test_a_reserve_is_said_once(run, csv):
 def test_a_refused_first_release_leaves_no_ledger(run, csv, tmp_path):
     first = ("describe", csv, "-e", "1", "--ledger", "x.ledger", "--total", "1")
     status, _, err = run(*first)
-    assert (status, "but the total has no delta" in err) == (3, True)
+    assert (status, "but the total has no delta. Create the ledger with" in err) == (3, True)
+    assert "--total-delta 1e-06 and --reserve 1e-06" in err
     assert run("count", csv, "-e", "2", "--ledger", "x.ledger", "--total", "1")[0] == 3
     assert not (tmp_path / "x.ledger").exists()
     assert run(*first, "--total-delta", "1e-6", "--reserve", "1e-6")[0] == 0

@@ -86,7 +86,7 @@ def test_terms_of_wavelets_are_taken(method, terms):
 def test_frames_and_columns_are_read():
     table = {"wage": [10.0, 20.0, None] * 100, "age": [1] * 300}
     assert density(table, bounds=(0, 50), epsilon=1, column="wage").reports == 300
-    with pytest.raises(ParameterError, match="column must be one of"):
+    with pytest.raises(ParameterError, match="column must be given"):
         density(table, bounds=(0, 50), epsilon=1)
 
 

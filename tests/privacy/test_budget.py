@@ -216,9 +216,8 @@ THIRD = Guarantee(Fraction(1, 3))
             Guarantee(0.5, 1e-6),
             "",
             BudgetExceededError,
-            "Budget exceeded: requested delta=1e-06, but the total has no delta. Use a method "
-            "without delta, or a new session or ledger whose total has delta 1e-06 and the same "
-            "reserve.",
+            "Budget exceeded: requested delta=1e-06, but the total has no delta. Open a "
+            "session with delta=1e-06 and reserve=1e-06, or use a method without delta.",
         ),
         (
             Budget(1),

@@ -32,7 +32,7 @@ def changed(path, value):
 WRONG = {
     "an unknown key": (("tittle",), "x", "a survey must hold known keys, got 'tittle'. "
                        "Did you mean 'title'?"),
-    "no title": (("title",), None, "a survey must hold 'title'. Add 'title'."),
+    "no title": (("title",), None, "a survey must hold 'title'. Add 'title';"),
     "a title in one language": (("title",), {"en": "x"},
                                 "title must be given in every language, got none for 'fr'. "
                                 'Add fr = "...".'),

@@ -342,7 +342,8 @@ class Select:
         name, given_ = node.name.lower(), node.expressions
         if name in QUANTILES:
             if len(given_) != 2:
-                order = _said(given_[0]) if given_ else "0.5"
+                is_order = given_ and given_[0].key == "literal" and not given_[0].is_string
+                order = given_[0].name if is_order else "0.5"
                 hint = f"Write PERCENTILE_CONT({order}) WITHIN GROUP (ORDER BY column)."
                 _refuse(_said(node), hint)
             return self._quantile(given_[-1], given_[0], node)
@@ -487,8 +488,10 @@ PAIRS: dict[str, type[Covariance | Correlation]] = {
 }  # fmt: skip
 QUANTILES = ("percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc")
 HINTS = {
-    "min": "It is one person's value. Use PERCENTILE_CONT(0.01) WITHIN GROUP (ORDER BY column).",
-    "max": "It is one person's value. Use PERCENTILE_CONT(0.99) WITHIN GROUP (ORDER BY column).",
+    "min": "The least value is one person's: use "
+    "PERCENTILE_CONT(0.01) WITHIN GROUP (ORDER BY column).",
+    "max": "The largest value is one person's: use "
+    "PERCENTILE_CONT(0.99) WITHIN GROUP (ORDER BY column).",
     "approx_count_distinct": "Group by the column and count the groups.",
     "approx_quantile": "Use PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY column).",
     "count_if": "Use COUNT(*) with the condition in WHERE.",

@@ -189,6 +189,11 @@ def _session(
             raise error.renamed(**named) from None
 
     if may_be_new and has_total and (refusal := begun().can_release(cls.kind, **asked).refusal):
+        if refusal.name == "delta" and totals["delta"] is None:
+            hint = (
+                "Create the ledger with {total_delta} and {reserve}, or use a method without delta."
+            )
+            refusal = refusal.hinting(hint, dict.fromkeys(("total_delta", "reserve"), refusal.got))
         raise refusal
     return begun(ledger=ledger, keep=keep)
 

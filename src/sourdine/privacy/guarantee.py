@@ -553,12 +553,12 @@ def _refusal(
         hint = "The budget is used up. A new total on the same data adds to what was spent."
         tries = {}
     by = f" by {label!r}" if label else ""
-    must = f"Budget exceeded{by}: requested {name}={shown(wanted)}, "
-    if whole:
-        must += f"{shown(left, up=False)} of {shown(whole)} remaining."
-    else:
-        must += f"but the total has no {name}."
-        reserved = " and the same reserve" if name == "delta" else ""  # the rest is for composition
-        hint = f"Use a method without {name}, or a new session or ledger whose total has {name} "
-        hint, tries = f"{hint}{shown(wanted)}{reserved}.", {}
+    remains = f"{shown(left, up=False)} of {shown(whole)} remaining"
+    if not whole:
+        remains = f"but the total has no {name}"
+        begin = f"{name}={shown(wanted)}"
+        if name == "delta":  # what is not reserved is spent on composition
+            begin += f" and reserve={shown(wanted)}"
+        hint, tries = f"Open a session with {begin}, or use a method without {name}.", {}
+    must = f"Budget exceeded{by}: requested {name}={shown(wanted)}, {remains}."
     return BudgetExceededError(name, must, shown(wanted), hint, **tries)

@@ -17,7 +17,7 @@ from sourdine.adaptive.holdout.store import FINAL, Store, labels_in, new_file, o
 from sourdine.adaptive.ledger.ledger import Remaining, TranscriptLedger
 from sourdine.adaptive.ledger.transaction import MemoryTransaction, Spent
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import at_least, flag, given, kind, number
+from sourdine.exact import at_least, flag, given, kind, number, positive
 from sourdine.results.answer import History
 from sourdine.results.tables import Displayable, Sheet
 
@@ -104,6 +104,9 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
     """Return the ledger over n rows; terms are those of a new one, None for what was left out."""
     kept = {name: value for name, value in terms.items() if value is not None}
     if ledger is None:
+        if "error" in kept and positive(kept["error"], "error", example=0.05) > Fraction(1, 2):
+            must = "be at most 0.5, because averages lie between 0 and 1"
+            raise ParameterError("error", must, given(kept["error"]), error=0.05)
         ledger = TranscriptLedger(n, **kept)
     elif kept:
         name = next(iter(kept))

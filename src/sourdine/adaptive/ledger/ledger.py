@@ -23,7 +23,7 @@ from sourdine.adaptive.ledger.transaction import (
     rows_at,
 )
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, kind, positive
+from sourdine.exact import integer, kind, positive
 from sourdine.results.answer import History
 from sourdine.results.release import beta_of
 from sourdine.storage.journal import FileKind, Journal
@@ -180,9 +180,6 @@ class TranscriptLedger:
         self.beta: Fraction = beta_of(confidence)
         self.dependence = read_dependence(dependence)
         self.error = None if error is None else positive(error, "error", example=0.05)
-        if self.error is not None and self.error > Fraction(1, 2):
-            must = "be at most 0.5, because averages lie between 0 and 1"
-            raise ParameterError("error", must, given(error), error=0.05)
         self.limit = inf if self.error is None else _float_below(self.error)
         self.name = name
         self._memory, self._lock = MemoryTransaction(), InterruptSafeLock()
