@@ -90,10 +90,10 @@ def using(path: object, done: str = "written") -> Iterator[None]:
         raise SourdineError(f"{path} could not be {done}: {error.strerror}.") from None
 
 
-def require_new(path: Path, name: str = "out") -> None:
+def require_new(path: Path) -> None:
     """Refuse to overwrite a file."""
     if path.exists():
-        raise ExistingFileError(name, "be a new file", str(path), "Choose another name.")
+        raise ExistingFileError("out", "be a new file", str(path), "Choose another name.")
 
 
 def save(path: Path, content: bytes | str, name: str = "out", *, overwrite: bool) -> None:
@@ -180,8 +180,7 @@ def check(path: str | None, option: str = "--plot") -> None:
     try:
         import matplotlib  # noqa: F401, ICN001 - a broken one is noticed before anything is charged
     except ImportError:
-        hint = "In the checkout, run pip install '.[plot]'."
-        raise MissingExtraError("plot", "be installed", "", hint) from None
+        raise MissingExtraError.of("plot") from None
 
 
 def draw(what: Drawn, path: str | None, **options: Any) -> None:

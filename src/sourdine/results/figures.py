@@ -137,9 +137,7 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError(
-            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
-        ) from error
+        raise MissingExtraError.of("plot") from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
     for axes in found:

@@ -30,9 +30,7 @@ try:
     from starlette.responses import Response
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ModuleNotFoundError:
-    raise MissingExtraError(
-        "server", "be installed", "", "In the checkout, run pip install '.[server]'."
-    ) from None
+    raise MissingExtraError.of("server") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
