@@ -226,11 +226,6 @@ class Octaves(Grid):
 class Present:
     """One slot, for values that are present: not None, not NaN, not the empty text.
 
-    Parameters
-    ----------
-    column
-        The column; None if the data has only one.
-
     Examples
     --------
     >>> from sourdine.frames.frame import Frame
