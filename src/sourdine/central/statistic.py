@@ -509,8 +509,10 @@ class Statistic(CommonParameters):
     def held(self, parameter: str, column: str | None) -> str:
         """Return what a column must hold that a parameter names (`sourdine.frames.memory`)."""
         own = self.needed
-        if self.reduction is not None:
-            own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
+        if self.reduction is not None and self.reduction.counts:
+            own = TEXTS
+        elif self.reduction is not None:
+            own = DATES if self.reduction.dated else NUMBERS
         return {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
 
     def require_column(

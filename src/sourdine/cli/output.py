@@ -278,10 +278,10 @@ def _saved(file: Path) -> tuple[Any, str | None]:
         for kind, parts in KINDS.items():
             if parts <= facts.keys():
                 return _rebuilt(kind, facts), file.stem if kind == "estimates" else None
-    raise ParameterError(
-        "file", f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
-        str(file), "Save one with sourdine mean ... --json > release.json.",
-    )  # fmt: skip
+    *first, last = KINDS
+    must = f"hold {', '.join(first)} or {last}, as --json printed it"
+    hint = "Save one with sourdine mean ... --json > release.json."
+    raise ParameterError("file", must, str(file), hint)
 
 
 def _rebuilt(kind: str, facts: Mapping[str, Any]) -> Any:
