@@ -159,10 +159,10 @@ def test_a_forked_process_has_connections_of_its_own(store, session):
     assert [charge.number for charge in session.history] == [1, 2, 3]
 
 
-def test_an_exported_book_is_a_file(store, session, tmp_path):
+def test_the_head_and_lines_of_a_journal_are_a_file(store, session, tmp_path):
     store.charge_once(request(), counts(session, 0.1))
-    path = tmp_path / "exported.ledger"
-    path.write_bytes(store.datasets.journal("ages").exported())
+    path, journal = tmp_path / "exported.ledger", store.datasets.journal("ages")
+    path.write_bytes(store.database.read(lambda t: journal.head(t).written() + journal.text(t)))
     ledger = FileLedger(path, None)
     assert ledger.history == session.history
     assert ledger.terms == session.terms

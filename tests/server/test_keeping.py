@@ -210,7 +210,6 @@ def test_no_answer_leaves_while_the_witness_cannot_be_written(store, address, tm
         "lines": lambda one: lines_text(one.datasets.journal("ages")),
         "history": lambda one: one.datasets.ledger("ages").history,
         "charges": lambda one: one.datasets.charges("ages", 0, 10),
-        "file": lambda one: one.datasets.journal("ages").exported(),
         "told": lambda one: one.guards.submissions("eval"),
         "found": lambda one: one.guards.found(sent("k", "anna", model(0.8))),
         "board": lambda one: one.guards.look("eval", lambda board: board.standings),
