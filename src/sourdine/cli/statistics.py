@@ -279,11 +279,13 @@ def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
 
 
 def _promise(planned: Plan) -> str:
-    error = f"{error_text(planned.error)} {f'{planned.units} ' if planned.units else ''}"
-    if planned.ranks and not planned.units:
-        error = f"{100 * planned.error:.4g} percentage points of rank "
+    error = error_text(planned.error)
+    if planned.units:
+        error = f"{error} {planned.units}"
+    elif planned.ranks:
+        error = f"{100 * planned.error:.4g} percentage points of rank"
     return (
-        f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
+        f"With epsilon {shown(planned.epsilon)} the error stays within {error} with probability "
         f"{float(planned.confidence):g}. Nothing was spent."
     )
 
