@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -224,7 +223,7 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
             left, after = could.account.remaining.to_dict(), could.after
             then = {"after": None if after is None else after.remaining.to_dict()}
             facts["ledger"] = {"remaining": left, **then, **could.to_dict()}
-        print(json.dumps(facts, ensure_ascii=False))
+        print(json_text(facts))
     else:
         sheet = planned.sheet()
         notes = [*sheet.notes, ("note", _promise(planned))]
