@@ -161,7 +161,8 @@ class Trial:
                 asked = fingerprint(f"count {key}")
                 request = KeyedRequest(analyst=analyst, key=key, dataset="ages", asked=asked)
                 try:
-                    stored = store.charge_once(request, Marked(session.prepare([question]), doom))
+                    marked = Marked(session.prepare([question]), doom)
+                    stored = store.releases.draw_once(request, marked)()
                 except BudgetExceededError:
                     return
                 doom.at("stored")

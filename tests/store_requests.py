@@ -8,7 +8,7 @@ from sourdine.privacy import Guarantee
 from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
 from sourdine.session import Terms
 
-__all__ = ["DATA", "counts", "drawing", "filled", "request"]
+__all__ = ["DATA", "charge_once", "counts", "drawing", "filled", "request"]
 
 DATA = {"age": [20, 30, 40] * 100}
 
@@ -32,6 +32,11 @@ def request(key="k", analyst="anna", dataset="ages", body="count"):
 def counts(session, *epsilons):
     """Return counts as a session asks them."""
     return session.prepare([session.plan.count(epsilon=epsilon) for epsilon in epsilons])
+
+
+def charge_once(store, asks, asked):
+    """Charge a request once, draw and store, without a tick in between; return what is stored."""
+    return store.releases.draw_once(asks, asked)()
 
 
 def drawing(asked, draw):

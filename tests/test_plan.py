@@ -195,6 +195,13 @@ def test_plans_print_and_travel():
     assert several._repr_html_().count("<tr>") == 3
 
 
+def test_json_of_a_plan_steers_no_terminal():
+    column = "e\x9b2J"
+    text = plan.count(column=column, epsilon=1).to_json()
+    assert "\x9b" not in text
+    assert json.loads(text)["question"]["column"] == column
+
+
 @pytest.mark.slow
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")

@@ -105,8 +105,13 @@ _ZERO = re.compile(r"\D*0+\D")
 
 def shape(value: str) -> str:
     r"""Return a text with 9 for digits and a for letters, cut short."""
-    cut = value[:_LONGEST]
-    letters = ("9" if c.isdecimal() else "a" if c.isalpha() else c for c in cut)
+
+    def letter(c: str) -> str:
+        if c.isdecimal():
+            return "9"
+        return "a" if c.isalpha() else c
+
+    letters = map(letter, value[:_LONGEST])
     text = "".join(c if c.isprintable() else "?" for c in letters)
     return text + ("..." if len(value) > _LONGEST else "")
 
@@ -688,4 +693,6 @@ def _guessed(path: str) -> str:
                 block = file.read(_BLOCK)
     except (OSError, EOFError):
         return "utf-8"
-    return "utf-8" if plain else "iso8859-1" if odd else "cp1252"
+    if plain:
+        return "utf-8"
+    return "iso8859-1" if odd else "cp1252"

@@ -246,10 +246,15 @@ class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
 
     Examples
     --------
-    >>> install = "In the checkout, run pip install '.[plot]'."
-    >>> print(MissingExtraError("plot", "be installed", "", install))
+    >>> print(MissingExtraError.of("plot"))
     This needs the 'plot' extra. In the checkout, run pip install '.[plot]'.
     """
+
+    @classmethod
+    def of(cls, extra: str, more: str = "", **tries: object) -> Self:
+        """Return the error for an extra; the hint says how to install it, and ``more``."""
+        hint = f"In the checkout, run pip install '.[{extra}]'{more}."
+        return cls(extra, "be installed", "", hint, **tries)
 
     def sentence(self, subject: str, must: str) -> str:
         return f"This needs the {self.name!r} extra."

@@ -387,9 +387,8 @@ def integer(
     """  # noqa: E501
     if type(x) is int and (least is None or x >= least) and (most is None or x <= most):
         return x
-    what, tries = _typed(
-        name, max(1 if least is None else least, 1) if example is None else example
-    )
+    shown = max(least or 1, 1) if example is None else example
+    what, tries = _typed(name, shown)
     hint = f"Use a whole number, such as {what}."
     if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
         got = repr(x) if given(x).removeprefix("-").isdigit() else given(x)  # a Fraction(3, 1)

@@ -282,7 +282,7 @@ class Grid:
         whole = np.array([_is_whole(v) for v in flat], bool) & self.integral
         ticks = np.empty(flat.size, np.int64)
         ticks[whole] = self._ticks_of_integers(flat[whole])
-        floats = np.array([_as_float(v) for v in flat[~whole]], np.float64)
+        floats = np.array([as_float(v) for v in flat[~whole]], np.float64)
         ticks[~whole] = self._ticks(floats, missing)
         return ticks.reshape(x.shape)
 
@@ -383,7 +383,7 @@ def _is_whole(v: object) -> bool:
     return isinstance(v, Integral) and not isinstance(v, bool)
 
 
-def _as_float(v: Any) -> float:
+def as_float(v: Any) -> float:
     """Convert any value to a float, NaN if it is not a number."""
     try:
         return float(v)

@@ -224,6 +224,19 @@ def test_a_name_of_a_ledger_steers_no_terminal(run, people, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_column_in_json_steers_no_terminal(run, tmp_path):
+    ledger, column = str(tmp_path / "ledger"), "e\x9b2J"
+    (tmp_path / "odd.csv").write_text(f"{column},age\n" + "1,2\n" * 50)
+    asked = ("-c", column, "-e", "1", "--ledger", ledger)
+    assert run("count", str(tmp_path / "odd.csv"), *asked, "--total", "5")[0] == 0
+    for words in (("ledger", ledger), ("plan", "count", *asked)):
+        code, out, _ = run(*words, "--json")
+        assert code == 0
+        assert "\x9b" not in out
+        assert column in json.dumps(json.loads(out), ensure_ascii=False)
+
+
+@pytest.mark.slow
 def test_wide_tables_keep_their_numbers(run, people, tmp_path, monkeypatch):
     ledger = str(tmp_path / "ledger")
     run("count", people, "-e", "1", "--ledger", ledger, "--total", "5")

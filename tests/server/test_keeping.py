@@ -18,7 +18,7 @@ from sourdine.server.store import store as storing
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
 from sourdine.storage.database import Transaction
-from store_requests import DATA, counts, filled, request
+from store_requests import DATA, charge_once, counts, filled, request
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def file(tmp_path):
 
 def asked(store, key="k", epsilon=0.1):
     session = Session(DATA, ledger=store.datasets.ledger("ages"))
-    return store.charge_once(request(key), counts(session, epsilon))
+    return charge_once(store, request(key), counts(session, epsilon))
 
 
 def watched_by(address, path):
@@ -210,7 +210,6 @@ def test_no_answer_leaves_while_the_witness_cannot_be_written(store, address, tm
         "lines": lambda one: lines_text(one.datasets.journal("ages")),
         "history": lambda one: one.datasets.ledger("ages").history,
         "charges": lambda one: one.datasets.charges("ages", 0, 10),
-        "file": lambda one: one.datasets.journal("ages").exported(),
         "told": lambda one: one.guards.submissions("eval"),
         "found": lambda one: one.guards.found(sent("k", "anna", model(0.8))),
         "board": lambda one: one.guards.look("eval", lambda board: board.standings),

@@ -13,13 +13,13 @@ from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.results.release import Release
 from sourdine.server.store.base import KeyReusedError, NotGrantedError
 from sourdine.session import Session
-from store_requests import DATA, counts, drawing, request
+from store_requests import DATA, charge_once, counts, drawing, request
 
 
 def test_a_request_is_charged_and_drawn_once(store, session):
-    first = store.charge_once(request(), counts(session, 0.25))
+    first = charge_once(store, request(), counts(session, 0.25))
     for _ in range(3):
-        again = store.charge_once(request(), drawing(counts(session, 0.25), never))
+        again = charge_once(store, request(), drawing(counts(session, 0.25), never))
         assert again == replace(first, fresh=False)
     assert first.fresh
     assert first.state == "answered"
@@ -34,7 +34,7 @@ def never():
 
 
 def test_a_request_that_two_workers_get_at_once_is_charged_once(store, session, monkeypatch):
-    first = store.charge_once(request(), counts(session, 0.25))
+    first = charge_once(store, request(), counts(session, 0.25))
     found, looks = store.releases._found, []
 
     def early(transaction, asked):
@@ -43,7 +43,7 @@ def test_a_request_that_two_workers_get_at_once_is_charged_once(store, session, 
         return found(transaction, asked) if len(looks) > 1 else None
 
     monkeypatch.setattr(store.releases, "_found", early)
-    again = store.charge_once(request(), drawing(counts(session, 0.25), never))
+    again = charge_once(store, request(), drawing(counts(session, 0.25), never))
     assert again == replace(first, fresh=False)
     assert session.spent.epsilon == Fraction(1, 4)
 
@@ -54,7 +54,7 @@ def test_the_charge_is_there_before_the_draw(store, session):
         assert store.datasets.ledger("ages").account.spent.epsilon == Fraction(1, 4)
         return ["{}"]
 
-    store.charge_once(request(), drawing(counts(session, 0.25), draw))
+    charge_once(store, request(), drawing(counts(session, 0.25), draw))
 
 
 def test_a_draw_that_raised_stays_failed(store, session):
@@ -62,7 +62,7 @@ def test_a_draw_that_raised_stays_failed(store, session):
         raise ZeroDivisionError
 
     for draw in (fails, never):
-        stored = store.charge_once(request(), drawing(counts(session, 0.25), draw))
+        stored = charge_once(store, request(), drawing(counts(session, 0.25), draw))
         assert (stored.state, stored.answers) == ("failed", ())
     assert session.spent.epsilon == Fraction(1, 4)
     assert all(store.check())
@@ -76,8 +76,8 @@ def test_what_was_charged_and_not_answered_is_drawn_again(store, session):
         raise KilledError
 
     with pytest.raises(KilledError):
-        store.charge_once(request(), drawing(counts(session, 0.25), dies))
-    stored = store.charge_once(request(), counts(session, 0.25))
+        charge_once(store, request(), drawing(counts(session, 0.25), dies))
+    stored = charge_once(store, request(), counts(session, 0.25))
     assert (stored.state, stored.fresh) == ("answered", False)
     assert session.spent.epsilon == Fraction(1, 4)
 
@@ -90,7 +90,7 @@ def test_of_two_draws_the_first_that_is_stored_is_the_answer(store, session):
         return [text]
 
     def asked(text):
-        return store.charge_once(request(), drawing(counts(session, 0.25), lambda: draw(text)))
+        return charge_once(store, request(), drawing(counts(session, 0.25), lambda: draw(text)))
 
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(asked, ['{"a": 1}', '{"b": 2}'])
@@ -100,22 +100,22 @@ def test_of_two_draws_the_first_that_is_stored_is_the_answer(store, session):
 
 
 def test_a_key_stands_for_one_request(store, session):
-    store.charge_once(request(), counts(session, 0.25))
+    charge_once(store, request(), counts(session, 0.25))
     for other in (request(body="mean"), request(dataset="others")):
         with pytest.raises(KeyReusedError, match="key must identify one request"):
-            store.charge_once(other, counts(session, 0.25))
-    store.charge_once(request(analyst="ben", body="mean"), counts(session, 0.25))
+            charge_once(store, other, counts(session, 0.25))
+    charge_once(store, request(analyst="ben", body="mean"), counts(session, 0.25))
     assert len(session.history) == 2
 
 
 def test_over_budget_is_refused_in_the_words_of_a_session(store, session):
-    store.charge_once(request(), counts(session, 0.75))
+    charge_once(store, request(), counts(session, 0.75))
     own = Session(DATA, epsilon=1)
     own.count(epsilon=0.75)
     with pytest.raises(BudgetExceededError) as expected:
         own.count(epsilon=0.5)
     with pytest.raises(BudgetExceededError) as refused:
-        store.charge_once(request("other", "ben"), counts(session, 0.5))
+        charge_once(store, request("other", "ben"), counts(session, 0.5))
     assert str(refused.value) == str(expected.value)
     assert store.releases.get("ben", "other") is None
     assert session.spent.epsilon == Fraction(3, 4)
@@ -123,18 +123,18 @@ def test_over_budget_is_refused_in_the_words_of_a_session(store, session):
 
 def test_a_grant_is_a_ceiling_below_the_total(store, session):
     store.grants.give("ages", "anna", 0.3)
-    store.charge_once(request("1"), counts(session, 0.2))
+    charge_once(store, request("1"), counts(session, 0.2))
     with pytest.raises(
         BudgetExceededError, match=r"0\.1 of 0\.3 remaining.* anna was granted 0\.3\."
     ):
-        store.charge_once(request("2"), counts(session, 0.2))
-    store.charge_once(request("3", "ben"), counts(session, 0.2))
+        charge_once(store, request("2"), counts(session, 0.2))
+    charge_once(store, request("3", "ben"), counts(session, 0.2))
     grant = store.grants.get("ages", "anna")
     assert (grant.spent, grant.left) == (Fraction(1, 5), Fraction(1, 10))
     store.grants.give("ages", "anna", 0.1)
     assert store.grants.get("ages", "anna").left == 0
     with pytest.raises(BudgetExceededError):
-        store.charge_once(request("4"), counts(session, 0.001))
+        charge_once(store, request("4"), counts(session, 0.001))
     assert all(store.check())
 
 
@@ -142,45 +142,45 @@ def test_who_has_no_grant_does_not_learn_what_there_is(store, session):
     said = set()
     for dataset in ("others", "nowhere"):
         with pytest.raises(NotGrantedError) as refused:
-            store.charge_once(request(dataset=dataset), counts(session, 0.1))
+            charge_once(store, request(dataset=dataset), counts(session, 0.1))
         said.add(str(refused.value).replace(dataset, "it"))
     assert len(said) == 1
 
 
 def test_a_closed_data_set_answers_what_it_answered(store, session):
-    first = store.charge_once(request(), counts(session, 0.25))
+    first = charge_once(store, request(), counts(session, 0.25))
     store.datasets.close("ages")
-    assert store.charge_once(request(), counts(session, 0.25)).answers == first.answers
+    assert charge_once(store, request(), counts(session, 0.25)).answers == first.answers
     with pytest.raises(ParameterError, match="dataset must be open, got ages, which is closed"):
-        store.charge_once(request("new"), counts(session, 0.25))
+        charge_once(store, request("new"), counts(session, 0.25))
     assert store.datasets.get("ages").state == "closed"
     with pytest.raises(SourdineError, match="what is written stays"):
         store.database.write(lambda t: t.run("UPDATE datasets SET state = 'open'"))
 
 
 def test_several_questions_are_one_request(store, session):
-    stored = store.charge_once(request(), counts(session, 0.25, 0.5))
+    stored = charge_once(store, request(), counts(session, 0.25, 0.5))
     assert (stored.number, stored.count, len(stored.answers)) == (1, 2, 2)
     costs = [Release.from_json(answer).cost.epsilon for answer in stored.answers]
     assert costs == [Fraction(1, 4), Fraction(1, 2)]
     with pytest.raises(
         BudgetExceededError, match=r"the batch costs epsilon 0\.4, epsilon 0\.25 remaining"
     ):
-        store.charge_once(request("more"), counts(session, 0.2, 0.2))
+        charge_once(store, request("more"), counts(session, 0.2, 0.2))
     assert len(session.history) == 2
     assert all(store.check())
 
 
 def test_releases_are_listed_by_number(store, session):
     for i, who in enumerate(["anna", "ben", "anna"]):
-        store.charge_once(request(str(i), who), counts(session, 0.1))
+        charge_once(store, request(str(i), who), counts(session, 0.1))
     assert [one.number for one in store.releases.of("ages")] == [1, 2, 3]
     assert [one.number for one in store.releases.of("ages", analyst="anna")] == [1, 3]
     assert [one.number for one in store.releases.of("ages", after=1, most=1)] == [2]
 
 
 def test_a_release_carries_its_line_and_head(store, session):
-    stored = store.charge_once(request(), counts(session, 0.1))
+    stored = charge_once(store, request(), counts(session, 0.1))
     assert store.datasets.head("ages", stored.line) == (stored.line, stored.head)
     assert store.datasets.head("ages")[0] == stored.line + 1
     assert store.datasets.head("ages", 99) is None
@@ -199,14 +199,14 @@ def test_a_release_carries_its_line_and_head(store, session):
     ],
 )
 def test_what_is_written_stays(store, session, statement):
-    store.charge_once(request(), counts(session, 0.1))
+    charge_once(store, request(), counts(session, 0.1))
     with pytest.raises(SourdineError, match="what is written stays"):
         store.database.write(lambda t: t.run(statement))
     assert all(store.check())
 
 
 def test_a_report_is_filed_from_a_store(store, session):
-    store.charge_once(request(), counts(session, 0.1))
+    charge_once(store, request(), counts(session, 0.1))
     report = session.report({"purpose": "a test"})
     assert all(check.passed for check in report.checks)
     assert '"count"' in report.to_json()

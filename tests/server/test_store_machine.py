@@ -16,7 +16,7 @@ from sourdine.errors import BudgetExceededError
 from sourdine.server.store.base import KeyReusedError
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
-from store_requests import DATA, counts, drawing, filled, request
+from store_requests import DATA, charge_once, counts, drawing, filled, request
 
 GRANT, TOTAL = Fraction(3, 5), Fraction(1)
 KEYS = st.sampled_from("abcd")
@@ -57,22 +57,22 @@ class StoreMachine(RuleBasedStateMachine):
         wanted = request(key, analyst, body=f"count {epsilon}")
         if known is not None and known["epsilon"] != epsilon:
             with pytest.raises(KeyReusedError):
-                self.store.charge_once(wanted, asked)
+                charge_once(self.store, wanted, asked)
             return
         cost = Fraction(str(epsilon))
         if known is None and (self.spent(analyst) + cost > GRANT or self.spent() + cost > TOTAL):
             with pytest.raises(BudgetExceededError):
-                self.store.charge_once(wanted, asked)
+                charge_once(self.store, wanted, asked)
             return
         one = self.model.setdefault((analyst, key), {"epsilon": epsilon, "state": "charged"})
         drawn = one["state"] == "charged"
         if drawn and end.startswith("killed"):
             with pytest.raises(KilledError):
-                self.store.charge_once(wanted, asked)
+                charge_once(self.store, wanted, asked)
             self.restart()
             return
         before = self.draws
-        stored = self.store.charge_once(wanted, asked)
+        stored = charge_once(self.store, wanted, asked)
         if drawn:
             one["state"] = end
             one["answers"] = (f'{{"draw": {self.draws}}}',) if end == "answered" else ()

@@ -122,8 +122,7 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
     try:
         from igraph import Graph
     except ImportError as error:
-        hint = "In the checkout, run pip install '.[graphs]'."
-        raise MissingExtraError("graphs", "be installed", "", hint) from error
+        raise MissingExtraError.of("graphs") from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 
 

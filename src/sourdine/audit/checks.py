@@ -420,16 +420,8 @@ def audit_rows(
     """Yield the name of each mechanism with its row as soon as it is judged.
 
     A mechanism that needs an extra which is not installed has the reason in place of its row.
-
-    Parameters
-    ----------
-    specimens
-        What is audited. Other processes find them by their names.
-    thorough
-        Whether to run the whole conformance suite as well.
-    workers
-        How many processes share the work; defaults to the number of cores, or fewer for few
-        mechanisms. All but the draws is the same whatever their number.
+    ``thorough`` runs the whole conformance suite as well. ``workers`` processes share the work and
+    find specimens by their names; all but the draws is the same whatever their number.
     """
     if workers is None:  # another process pays off with a few mechanisms: it imports everything
         workers = max(1, min(_cores(), len(specimens) // FEWEST_MECHANISMS))

@@ -172,7 +172,9 @@ def over(parts: tuple[Part, ...], losses: Losses) -> float:
 def _each(pairs: Iterable[Pair], parts: tuple[Part, ...]) -> Iterator[tuple[Spread, Passed]]:
     epsilon, delta = plain(parts)
     one = len(parts) == 1 and parts[0].kind == "range" and parts[0].times == 1
-    claim = inf if epsilon is None or delta else float(epsilon) * (1 if one else 2)
+    claim = inf
+    if epsilon is not None and not delta:
+        claim = float(epsilon) if one else 2 * float(epsilon)
     for x, y, p, q in pairs:
         losses = p.losses(q)
         width = float(losses.loss.max() - losses.loss.min())

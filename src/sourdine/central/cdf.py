@@ -17,15 +17,12 @@ from attrs import field, frozen
 from sourdine.calendar import DATES, DAY, read_date, read_instant, written
 from sourdine.central.groups import ByGroup
 from sourdine.central.intervals import each
-from sourdine.central.quantiles.algorithm import is_one, prefetch, read_orders, read_windows
+from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.central.quantiles.intervals import INDEPENDENT
-from sourdine.central.quantiles.points import Reader
+from sourdine.central.quantiles.statistic import Ranked
 from sourdine.central.quantiles.tree import Curve
-from sourdine.central.statistic import Numeric, finished
-from sourdine.central.weights import WeightedRanks
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
-from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import WHAT, param
@@ -43,10 +40,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from sourdine.calendar import DateFormat
+    from sourdine.central.quantiles.points import Reader
     from sourdine.central.quantiles.tree import Knots
-    from sourdine.central.statistic import Stages
     from sourdine.exact import Number
-    from sourdine.frames.frame import Frame
     from sourdine.grid import Grid
     from sourdine.privacy import Part
     from sourdine.results.release import Display
@@ -54,14 +50,12 @@ if TYPE_CHECKING:
 
 COUNTING = Fraction(1, 100)
 """This part of epsilon pays for a count, by which the way is chosen."""
-FEWEST, MOST = 0.0, 1e18
-"""So many records lead to each of the two ways."""
 PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 """The shares near which a row is printed."""
 
 
 @frozen(kw_only=True, slots=False)
-class Cdf(WeightedRanks, Numeric):
+class Cdf(Ranked):
     r"""The share of a column's present values at or below every point of the grid, with a band.
 
     With weights, shares are of the weight.
@@ -95,6 +89,7 @@ class Cdf(WeightedRanks, Numeric):
     widest = 1.0
     of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
+    count_share = COUNTING
     text: ClassVar[str] = "Estimate the distribution function of a column, with a band."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 1 --plot salaries.png",
@@ -108,24 +103,13 @@ class Cdf(WeightedRanks, Numeric):
 
     def check(self) -> None:
         _ = self.grid, self.counting
-        for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
+        for records in (0.0, 1e4, 1e18) if self.counts else (self.about,):
             curve = self.curve(records)
             _ = curve.tree(curve.cells, curve.epsilon) if curve.by_ticks else curve.edges
 
     @property
     def counts(self) -> bool:
-        """Whether part of epsilon pays for a count."""
         return self.n is None
-
-    @cached_property
-    def counting(self) -> Laplace:
-        epsilon = self.epsilon * COUNTING
-        return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
-
-    @property
-    def _about(self) -> int | None:
-        """About how many records there are, or steps of their weights together."""
-        return None if self.n is None else self.in_units(self.n)
 
     def curve(self, records: float | None) -> Curve:
         """Return the mechanism of the function for about ``n`` records."""
@@ -137,9 +121,8 @@ class Cdf(WeightedRanks, Numeric):
     @property
     def own_parts(self) -> tuple[Part, ...]:
         counted = self.counting.parts if self.counts else ()
-        records = (FEWEST, MOST) if self.counts else (self._about,)
         left = Guarantee(self.curve(0).epsilon, 0, self.relation)
-        return (*counted, *widest(left, *(self.curve(n).parts for n in records)))
+        return (*counted, *widest(left, *(self.curve(n).parts for n in self.extremes)))
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -148,29 +131,15 @@ class Cdf(WeightedRanks, Numeric):
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.weighing, *self.person)
 
-    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Count each group and choose for it, read what all need together, and draw."""
-        return finished(self.drawing(frames))
+    def drawing_for(self, records: float | None) -> Curve:
+        return self.curve(records)
 
-    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
-        """Count and choose, then draw, each when others know what they will read too."""
-        readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
-        prefetch(readers)
-        yield
-        counts: list[dict[str, Any]] = [{} for _ in readers]
-        if self.counts:
-            found = [self.counting.release(r.n, source=self.source).value for r in readers]
-            counts = [{"count": int(count)} for count in found]
-        curves = [self.curve(own.get("count", self._about)) for own in counts]
-        prefetch(readers, [curve.reads for curve in curves])
-        yield
-        read_windows(readers, [curve.reads for curve in curves])
-        both = zip(readers, counts, curves, strict=True)
-        return [{**own, **curve.draw(reader, self.source)} for reader, own, curve in both]
+    def drawn(self, reader: Reader, draws: Curve, counted: dict[str, Any]) -> dict[str, Any]:
+        return {**counted, **draws.draw(reader, self.source)}
 
     def knots(self, drawn: Mapping[str, Any]) -> Knots:
         """Return the counts below knots."""
-        return self.curve(drawn.get("count", self._about)).knots(drawn)
+        return self.curve(drawn.get("count", self.about)).knots(drawn)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         return self.knots(drawn).shares[1:]

@@ -143,7 +143,7 @@ class Described:
             (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
             scores = [2 * numbers, data.present(self.name)]
             winner = self.choosing.release(scores, source=self.common["source"]).value
-            kind = (NUMBER, CATEGORY)[int(winner)]
+            kind = CATEGORY if winner else NUMBER
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
             drawn["mean"] = self.mean.estimator.draw(data)
@@ -482,12 +482,14 @@ class Describe(Statistic):
             enough = next((x for x in tenfold if refusal(x) is None), None)
             if enough is None:  # something else is wrong
                 raise error
+            if columns == 1:
+                many, hint = "1 column", "Use {epsilon} or more."
+            else:
+                many, hint = f"{columns} columns", "Use {epsilon} or more, or fewer columns."
+            got = given(plain_parameter(self.epsilon))
             raise ParameterError(
-                "epsilon", f"be larger to describe {columns} column{'s' * (columns > 1)}",
-                given(plain_parameter(self.epsilon)),
-                "Use {epsilon} or more" + (", or fewer columns." if columns > 1 else "."),
-                epsilon=enough,
-            )  # fmt: skip
+                "epsilon", f"be larger to describe {many}", got, hint, epsilon=enough
+            )
 
     def as_read(self, reading: Reading) -> Self:
         return self.changed(read=reading)
@@ -643,4 +645,6 @@ def _stated(data: Frame, name: str) -> str | None:
     if known is None or known.holds != NUMBERS:
         return None if known is None else STATED.get(known.holds)
     dtype = known.dtype.lower()  # such as int64, BIGINT, integer; bool, BOOLEAN
-    return CATEGORY if dtype.startswith("bool") else WHOLE if "int" in dtype else NUMBER
+    if dtype.startswith("bool"):
+        return CATEGORY
+    return WHOLE if "int" in dtype else NUMBER

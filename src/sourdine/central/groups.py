@@ -131,11 +131,9 @@ def multiples(
     _, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
     wanted = list(dict.fromkeys(one[:2] for one in own)) or [("", "")]  # no group was found
-    heads = (
-        names
-        if len(names) == len(wanted)
-        else [f"{word} of {column}" if column else word for column, word in wanted]
-    )
+    heads = names
+    if len(names) != len(wanted):
+        heads = [f"{word} of {column}" if column else word for column, word in wanted]
     lines = [*map(key_text, groups)]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}
@@ -265,8 +263,10 @@ class ByGroup(Estimator):
 
     @property
     def rest(self) -> tuple[Any, ...]:
+        if not self.question.other:
+            return ()
         m = len(self.columns_of)
-        return ((OTHER,) * m if m > 1 else OTHER,) if self.question.other else ()
+        return ((OTHER,) * m,) if m > 1 else (OTHER,)
 
     def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the keys: those that are listed, of which some may not occur, or were found."""

@@ -336,7 +336,7 @@ class Histogram(Weighted):
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
         if self.cell is None:
             return {"category": [str(key) for key in release.drawn["keys"]]}
-        gone = ["missing"] * (self.missing == "count")
+        gone = ["missing"] if self.missing == "count" else []
         if isinstance(self.cell, Codes):
             return {"category": [*map(str, self.cell.categories), *gone]}
         return {"bin": [*(f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))), *gone]}
@@ -346,7 +346,7 @@ class Histogram(Weighted):
         if self.bins is None:
             return {}
         edges = edge_values(self.edges)
-        gone = [None] * (self.missing == "count")
+        gone = [None] if self.missing == "count" else []
         return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:

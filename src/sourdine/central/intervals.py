@@ -125,7 +125,9 @@ def _above(p: float, most: float) -> float:
     """Return the largest m from p to 1 with kl(p, m) at most ``most``."""
 
     def part(x: float, y: float) -> float:
-        return 0.0 if x <= 0 else inf if y <= 0 else x * log(x / y)
+        if x <= 0:
+            return 0.0
+        return inf if y <= 0 else x * log(x / y)
 
     low, high = p, 1.0
     for _ in range(60):

@@ -209,10 +209,14 @@ class Proportion(Stratified):
 
     @property
     def display(self) -> Display:
-        extra = ("population",) if self.known else ("normal", "population")
+        extra: tuple[str, ...] = ()
+        if self.population and not self.known:
+            extra = ("normal", "population")
+        elif self.population or self.strata:
+            extra = ("population",)
         return replace(
             super().display,
-            extra_intervals=extra if self.population else ("population",) * bool(self.strata),
+            extra_intervals=extra,
             populations=self.weights is None or self.strata is not None,
         )
 

@@ -396,10 +396,11 @@ class Select:
         found: dict[str, tuple[Any, ...]] = {}
         parts = condition.flatten() if isinstance(condition, exp.And) else [condition]
         for node in (part.unnest() for part in parts):
-            values = (
-                node.expressions if isinstance(node, exp.In)
-                else [node.expression] if isinstance(node, exp.EQ) else []
-            )  # fmt: skip
+            values: list[Any] = []
+            if isinstance(node, exp.In):
+                values = node.expressions
+            elif isinstance(node, exp.EQ):
+                values = [node.expression]
             if values and all(isinstance(v, (exp.Literal, exp.Boolean)) for v in values):
                 read = {read_text(_constant(v)): _constant(v) for v in values}
                 found[self.text(node.this)] = tuple(read.values())  # each once

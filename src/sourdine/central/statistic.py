@@ -406,10 +406,9 @@ class Statistic(CommonParameters):
         """The caveats on whom the promise is for."""
         if self.per_person is not None:
             how, _, order = self.per_person.partition(" by ")
-            once = (
-                f"Each {self.unit} counts once, with the {REDUCED[how]} of all their rows"
-                f"{f' by {order}' if order else ''}, and the guarantee is for all of these."
-            )
+            value = f"{REDUCED[how]} of all their rows" + (f" by {order}" if order else "")
+            guarantee = "and the guarantee is for all of these."
+            once = f"Each {self.unit} counts once, with the {value}, {guarantee}"
             several = f"A {self.unit} whose rows name several groups is in none of them."
             return (once, several) if self.by is not None else (once,)
         if self.unit is not None:
@@ -509,8 +508,10 @@ class Statistic(CommonParameters):
     def held(self, parameter: str, column: str | None) -> str:
         """Return what a column must hold that a parameter names (`sourdine.frames.memory`)."""
         own = self.needed
-        if self.reduction is not None:
-            own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
+        if self.reduction is not None and self.reduction.counts:
+            own = TEXTS
+        elif self.reduction is not None:
+            own = DATES if self.reduction.dated else NUMBERS
         return {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
 
     def require_column(

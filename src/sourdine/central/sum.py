@@ -61,7 +61,7 @@ class Sum(Stratified, Numeric):
     @property
     def display(self) -> Display:
         designed = self.strata is not None
-        extra = ("population",) * designed
+        extra = ("population",) if designed else ()
         return replace(super().display, populations=designed, extra_intervals=extra)
 
     @cached_property

@@ -44,18 +44,9 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
 def one_column(
     path: Path | None, column: str | None, *, lone: bool = False, read: Reading | None = None
 ) -> Frame | None:
-    """Return one column of a file, if there is a file.
+    """Return one column of a file, if there is a file; without a name the only one.
 
-    Parameters
-    ----------
-    path
-        The file.
-    column
-        Its name; None for the only one.
-    lone
-        Whether an only column may have any name.
-    read
-        How its text is read.
+    With ``lone``, an only column may have any name.
     """
     if path is None:
         return None

@@ -12,7 +12,7 @@ from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports.about import About, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport, ending
-from sourdine.results.tables import printable
+from sourdine.results.tables import json_text, printable
 from sourdine.session.charges import KINDS, RemainingBudget, SumAccount
 from sourdine.session.ledger import FileLedger
 
@@ -53,7 +53,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
             report="report.html")  # fmt: skip
     history, account = ledger.history, ledger.account
     if as_json:
-        print(json.dumps(_facts(ledger, history), ensure_ascii=False))
+        print(json_text(_facts(ledger, history)))
         return
     console = Terminal()
     adds = isinstance(account, SumAccount)

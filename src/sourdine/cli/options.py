@@ -326,13 +326,7 @@ PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg, .pdf or .html file
 
 
 class ShellWording(PythonWording):
-    """How the parameters of a command are spelled; what is no option of it is left in Python.
-
-    Parameters
-    ----------
-    options
-        The parameters of the command.
-    """
+    """How the parameters of a command are spelled; what is no option of it is left in Python."""
 
     def __init__(self, options: Sequence[Any]) -> None:
         self._options = {o.name: o for o in options if o.param_type_name == "option"}
@@ -464,7 +458,8 @@ class ShellCommand(TyperCommand):
         bare = typed.lstrip("-")
         near = [name for name in known if name.startswith(bare)]
         synonym = SYNONYMS.get(bare.replace("-", "_"), "")
-        near = near or [synonym] * (synonym in known) or close_matches(bare, known)
+        if not near:
+            near = [synonym] if synonym in known else close_matches(bare, known)
         return [known[name] for name in near]
 
     def _require_once(self, words: list[str]) -> None:
@@ -508,12 +503,7 @@ def _bare(parameters: list[Any]) -> list[Any]:
 def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
     """Return the words of a command with the two numbers or dates after each of these flags apart.
 
-    Parameters
-    ----------
-    words
-        As they were typed.
-    pairs
-        The parameters that take two numbers, by their flags.
+    ``pairs`` are the parameters that take two numbers, by their flags.
 
     Examples
     --------

@@ -90,10 +90,10 @@ def using(path: object, done: str = "written") -> Iterator[None]:
         raise SourdineError(f"{path} could not be {done}: {error.strerror}.") from None
 
 
-def require_new(path: Path, name: str = "out") -> None:
+def require_new(path: Path) -> None:
     """Refuse to overwrite a file."""
     if path.exists():
-        raise ExistingFileError(name, "be a new file", str(path), "Choose another name.")
+        raise ExistingFileError("out", "be a new file", str(path), "Choose another name.")
 
 
 def save(path: Path, content: bytes | str, name: str = "out", *, overwrite: bool) -> None:
@@ -180,8 +180,7 @@ def check(path: str | None, option: str = "--plot") -> None:
     try:
         import matplotlib  # noqa: F401, ICN001 - a broken one is noticed before anything is charged
     except ImportError:
-        hint = "In the checkout, run pip install '.[plot]'."
-        raise MissingExtraError("plot", "be installed", "", hint) from None
+        raise MissingExtraError.of("plot") from None
 
 
 def draw(what: Drawn, path: str | None, **options: Any) -> None:
@@ -279,10 +278,10 @@ def _saved(file: Path) -> tuple[Any, str | None]:
         for kind, parts in KINDS.items():
             if parts <= facts.keys():
                 return _rebuilt(kind, facts), file.stem if kind == "estimates" else None
-    raise ParameterError(
-        "file", f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
-        str(file), "Save one with sourdine mean ... --json > release.json.",
-    )  # fmt: skip
+    *first, last = KINDS
+    must = f"hold {', '.join(first)} or {last}, as --json printed it"
+    hint = "Save one with sourdine mean ... --json > release.json."
+    raise ParameterError("file", must, str(file), hint)
 
 
 def _rebuilt(kind: str, facts: Mapping[str, Any]) -> Any:

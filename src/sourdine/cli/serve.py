@@ -355,9 +355,7 @@ def _serve(
             from sourdine.server.running import serve as start
             from sourdine.server.state import ServerSettings
         except ImportError as error:
-            raise MissingExtraError(
-                "server", "be installed", "", "In the checkout, run pip install '.[server]'."
-            ) from error
+            raise MissingExtraError.of("server") from error
         listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
         seconds = float(read_number(tick, "tick", example=0.25))
         if not 0 <= seconds <= 60:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -233,7 +232,7 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
             left, after = could.account.remaining.to_dict(), could.after
             then = {"after": None if after is None else after.remaining.to_dict()}
             facts["ledger"] = {"remaining": left, **then, **could.to_dict()}
-        print(json.dumps(facts, ensure_ascii=False))
+        print(json_text(facts))
     else:
         sheet = planned.sheet()
         notes = [*sheet.notes, ("note", _promise(planned))]
@@ -288,11 +287,13 @@ def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
 
 
 def _promise(planned: Plan) -> str:
-    error = f"{error_text(planned.error)} {f'{planned.units} ' if planned.units else ''}"
-    if planned.ranks and not planned.units:
-        error = f"{100 * planned.error:.4g} percentage points of rank "
+    error = error_text(planned.error)
+    if planned.units:
+        error = f"{error} {planned.units}"
+    elif planned.ranks:
+        error = f"{100 * planned.error:.4g} percentage points of rank"
     return (
-        f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
+        f"With epsilon {shown(planned.epsilon)} the error stays within {error} with probability "
         f"{float(planned.confidence):g}. Nothing was spent."
     )
 

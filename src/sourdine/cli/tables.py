@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from contextlib import contextmanager, nullcontext
-from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -234,10 +233,9 @@ def report(given: dict[str, Any]) -> None:
     # a table may lack answers that the schema needs; these people were asked for them above
     table = {name: [row[name] for row in rows] for name in schema.columns}
     with printing():
-        for sent in chain.from_iterable(
-            records(schema, one) for one in (rows if schema.undeclared else [table])
-        ):
-            print("\n".join(to_lines(sent)))
+        for block in rows if schema.undeclared else [table]:
+            for sent in records(schema, block):
+                print("\n".join(to_lines(sent)))
     each = "" if alone else " each"
     say(f"{schema.guarantee}{each}; to report the same answers again costs it again")
 
@@ -347,7 +345,8 @@ def collect(given: dict[str, Any]) -> None:
     if kept is not None and files:
         with using(kept):
             total.save(kept)
-    say(f"{total.receipt}{f', kept in {kept}' if kept and files else ''}")
+    where = f", kept in {kept}" if kept and files else ""
+    say(f"{total.receipt}{where}")
     if total.receipt.accepted == 0:
         raise ParameterError(
             "files", "hold reports of this schema", f"none among {total.receipt.received} lines",

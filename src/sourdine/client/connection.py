@@ -152,8 +152,7 @@ class Connection:
         try:
             import httpx
         except ImportError as error:
-            hint = "In the checkout, run pip install '.[client]'."
-            raise MissingExtraError("client", "be installed", "", hint) from error
+            raise MissingExtraError.of("client") from error
         self.url = _checked(url)
         self._broken = httpx.TransportError
         self._client = httpx.Client(

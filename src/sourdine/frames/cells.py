@@ -16,7 +16,7 @@ from sourdine.calendar import NOWHERE, read_date, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, rational
 from sourdine.frames.reading import float_text, read_text
-from sourdine.grid import MISSING, Grid
+from sourdine.grid import MISSING, Grid, as_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -185,7 +185,7 @@ class Octaves(Grid):
 
     def _ticks(self, x: NDArray[Any], missing: int) -> Whole:
         if x.dtype.kind not in "iufb":
-            x = np.array([_as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
+            x = np.array([as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
             floats = x.astype(np.float64)
             if self.centre:
@@ -219,27 +219,12 @@ class Octaves(Grid):
         return Fraction(self.point(int(tick) + self.first))
 
 
-def _as_float(v: Any) -> float:
-    """Convert any value to a float, NaN if it is not a number."""
-    try:
-        return float(v)
-    except OverflowError:
-        return float("inf") if v > 0 else float("-inf")
-    except (TypeError, ValueError):
-        return float("nan")
-
-
 # ---- `Present`: whether a value is present -------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
     """One slot, for values that are present: not None, not NaN, not the empty text.
-
-    Parameters
-    ----------
-    column
-        The column; None if the data has only one.
 
     Examples
     --------

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sourdine.frames.cells import Codes, Whole
-    from sourdine.frames.engine import Engine, Groups, Named
+    from sourdine.frames.engine import Engine
     from sourdine.frames.reading import Reading
     from sourdine.storage.postgres import ColumnType, Snapshot
 
@@ -218,10 +218,6 @@ class Postgres(RemoteEngine):
 
     def rows(self) -> int:
         return sum(int(counts.sum()) for _, counts in self.combinations(()))
-
-    def groups(self, cells: Named) -> Iterator[Groups]:
-        for columns, counts in self.combinations([name for name, _ in cells]):
-            yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
         """Yield values and how many rows have them."""

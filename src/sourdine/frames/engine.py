@@ -367,9 +367,10 @@ class Engine(ABC):
     def rows(self) -> int:
         """Return the number of rows."""
 
-    @abstractmethod
     def groups(self, cells: Named) -> Iterable[Groups]:
         """Yield slots along each cell and the number of rows that have them (None: one each)."""
+        for columns, counts in self.combinations([name for name, _ in cells]):
+            yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     @abstractmethod
     def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:

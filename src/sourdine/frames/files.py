@@ -98,7 +98,9 @@ def root_of(path: str) -> str:
     """
     parts = Path(path).parts
     magic = next((i for i, part in enumerate(parts) if has_magic(part)), len(parts))
-    return path if Path(path).is_dir() else str(Path(*parts[:magic])) if magic < len(parts) else ""
+    if Path(path).is_dir():
+        return path
+    return str(Path(*parts[:magic])) if magic < len(parts) else ""
 
 
 def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:

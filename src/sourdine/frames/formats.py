@@ -77,12 +77,6 @@ def damaged(path: str) -> ParameterError:
     )  # fmt: skip
 
 
-def _missing(extra: str) -> MissingExtraError:
-    return MissingExtraError(
-        extra, "be installed", "", f"In the checkout, run pip install '.[{extra}]'."
-    )
-
-
 def _require_same(columns: Sequence[object]) -> None:
     """Refuse files of different columns, or of the same columns with other types."""
     if any(own != columns[0] for own in columns):
@@ -163,7 +157,7 @@ def _workbook(path: str) -> Any:
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
-        raise _missing("excel") from None
+        raise MissingExtraError.of("excel") from None
     return CalamineWorkbook.from_path(path)
 
 
@@ -289,7 +283,7 @@ class ReadstatFile:
         try:
             import pyreadstat
         except ImportError:
-            raise _missing("readstat") from None
+            raise MissingExtraError.of("readstat") from None
         self._path = path
         ending = path.lower().rpartition(".")[2]
         self._read: Any = {
@@ -493,7 +487,7 @@ def open_arrow(files: Sequence[str]) -> Batches:
     try:
         import pyarrow as pa
     except ImportError:
-        raise _missing("arrow") from None
+        raise MissingExtraError.of("arrow") from None
     schemas = [_guarded(path, partial(_schema, path)) for path in files]
     for schema in schemas:
         require_different(schema.names)

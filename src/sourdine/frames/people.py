@@ -79,23 +79,6 @@ VALUE = "value"
 class Reduction:
     """How the rows of a person become one.
 
-    Parameters
-    ----------
-    unit
-        The column that names the person.
-    how
-        One of `REDUCTIONS`.
-    column
-        The column whose values are reduced; None to count rows.
-    exponent
-        That of the unit in which rows are read.
-    dated
-        Whether the values are dates or times.
-    order
-        For ``last``: the column by which rows are early or late.
-    groups
-        Columns of which a person keeps the value that all their rows share.
-
     Examples
     --------
     >>> from sourdine.frames.frame import Frame
@@ -105,12 +88,19 @@ class Reduction:
     """
 
     unit: str
+    """The column that names the person."""
     how: str
+    """One of `REDUCTIONS`."""
     column: str | None = None
+    """The column whose values are reduced; None to count rows."""
     exponent: int = PLAIN
+    """That of the unit in which rows are read."""
     dated: bool = False
+    """Whether the values are dates or times."""
     order: str | None = None
+    """For ``last``: the column by which rows are early or late."""
     groups: tuple[str, ...] = ()
+    """Columns of which a person keeps the value that all their rows share."""
 
     @property
     def name(self) -> str:
@@ -164,12 +154,8 @@ class Reduction:
 def exponent(step: Fraction, ends: Sequence[Fraction]) -> int:
     """Return the exponent of the unit in which rows are read.
 
-    Parameters
-    ----------
-    step
-        That of the statistic's grid, or about the smallest difference that matters.
-    ends
-        The statistic's bounds: they must be within reach of the unit.
+    It follows from the step of the statistic's grid, or about the smallest difference that matters;
+    the bounds must be within reach of the unit.
 
     Examples
     --------

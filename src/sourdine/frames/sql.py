@@ -257,8 +257,8 @@ def kind_of(dtype: object) -> str:
     if written in _TEXTS or written.startswith(("DECIMAL", "ENUM")):
         return "text"
     if written.startswith("TIMESTAMP"):
-        zoned = "ZONE" in written or "TZ" in written
-        return "nanos" if "NS" in written else "zoned" if zoned else "time"
+        other = "zoned" if "ZONE" in written or "TZ" in written else "time"
+        return "nanos" if "NS" in written else other
     return "date" if written == "DATE" else "other"
 
 

@@ -429,7 +429,7 @@ def header(path: str, reading: Reading) -> Header:
     feed, ret = text.find("\n"), text.find("\r")
     mac = reading.header is None and ret >= 0 and text[ret + 1 : ret + 2] != "\n"
     mac = mac and (feed < 0 or ret < feed)
-    line = text[: ret if mac else feed if feed >= 0 else None]
+    line = text[:ret] if mac else text.partition("\n")[0]
     separator = reading.separator
     if separator is None:
         separator = "," if reading.header else max(SEPARATORS, key=line.count)

@@ -349,8 +349,11 @@ def _sides(p: Tail | None, q: Tail | None, p_gap: int, q_gap: int) -> _Sides:
     cells, logs = np.empty(0, np.int64), np.empty(0, np.float64)
     none = Pieces(cells, cells, logs, logs)
     if p is None or q is None:
-        run, rest = (none, 0.0) if p is None else followed(p, least=p_gap)
-        far = none if q is None else _cells(q, q_gap + (int(run.length.sum()) - p_gap if p else 0))
+        run, rest, further = none, 0.0, 0
+        if p is not None:
+            run, rest = followed(p, least=p_gap)
+            further = int(run.length.sum()) - p_gap
+        far = none if q is None else _cells(q, q_gap + further)
         return _Sides(run, far, 1.0, rest, unbounded=p is not None)
     common = lcm(p.period, q.period)
     if p.rate == q.rate:

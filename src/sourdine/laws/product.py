@@ -68,8 +68,9 @@ class Product:
 
     def rows(self, x: Sequence[Any] | Ints) -> Ints:
         """Return the entries of rows; with names, a row may be a dict without the rest."""
-        named = not isinstance(x, np.ndarray) or x.dtype == object
-        listed = [self._row(row) if isinstance(row, Mapping) else row for row in x] if named else x
+        listed: Any = x
+        if not isinstance(x, np.ndarray) or x.dtype == object:
+            listed = [self._row(row) if isinstance(row, Mapping) else row for row in x]
         return np.asarray(listed, np.int64).reshape(len(x), len(self.factors))
 
     def knows(self, x: Sequence[Any] | Ints) -> Bools:

@@ -67,18 +67,9 @@ def unit_floats(words: Words) -> Floats:
 def below_exp(
     words: Words, losses: Floats, exact_loss: Callable[[int], Fraction], source: Source
 ) -> Bools:
-    r"""Decide for each lane whether its uniform is below :math:`e^{-r}`.
+    r"""Decide for each lane whether its uniform, begun by 64 bits, is below :math:`e^{-r}`.
 
-    Parameters
-    ----------
-    words
-        The first 64 bits of each lane's uniform.
-    losses
-        Each lane's :math:`r \ge 0` as a float.
-    exact_loss
-        Gives a lane's :math:`r` as a rational.
-    source
-        Provides the bits beyond 64.
+    Each lane's :math:`r \ge 0` is given as a float, and by ``exact_loss`` as a rational.
     """
     with np.errstate(under="ignore"):
         margin = np.exp(-losses) - unit_floats(words)
@@ -291,20 +282,8 @@ def bernoulli_bits(
 ) -> NDArray[np.uint8]:
     """Draw rows of coins of probability exactly ``p``, packed into bytes.
 
-    Coin ``j`` of a row is bit ``j % 8`` of its byte ``j // 8``; the bits after the last are 0.
-
-    Parameters
-    ----------
-    p
-        As in `bernoulli`.
-    rows, columns
-        The number of rows, and of coins in each.
-    source
-        The source of random bits.
-
-    Notes
-    -----
-    The law is that of `bernoulli`: ``test_packed_coins_are_exact``.
+    Coin ``j`` of a row is bit ``j % 8`` of its byte ``j // 8``; the bits after the last are 0. The
+    law is that of `bernoulli`: ``test_packed_coins_are_exact``.
 
     Examples
     --------

@@ -77,18 +77,10 @@ def by_running_sums(
 ) -> int:
     """Return what `by_weight` returns, from running sums that are there already.
 
-    Parameters
-    ----------
-    sums
-        The running sums of the weights, each added to the one before.
-    weights
-        Returns the weights, which are rarely looked at.
-    from_last
-        Whether the bits are those of :math:`1 - W`: then the same bits give the place, counted
-        from the last, that they give in the same weights in reverse order, unless `by_weight` has
-        to look at more than 64 of them.
-    source
-        The source of random bits.
+    Each sum was added to the one before. ``weights`` returns the weights, which are rarely looked
+    at. With ``from_last`` the bits are those of :math:`1 - W`: then the same bits give the place,
+    counted from the last, that they give in the same weights in reverse order, unless `by_weight`
+    has to look at more than 64 of them.
     """
     total = float(sums[-1])
     word = int.from_bytes(source.bytes(8), "little")

@@ -97,8 +97,10 @@ def _is_number(x: object) -> bool:
 
 def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
     """Convert dates that were typed in the data's format."""
-    named = read if isinstance(read, Mapping) else vars(read) if isinstance(read, Reading) else {}
-    form = named.get("date_format")
+    if isinstance(read, Mapping):
+        form = read.get("date_format")
+    else:
+        form = read.date_format if isinstance(read, Reading) else None
     if form is None or not any(name in typed for name in ("bounds", "bins")):
         return dict(typed)
     dates, found = Reading.of(read).dates, dict(typed)
@@ -516,7 +518,9 @@ def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
 
 def columns(x: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the columns of groups, empty if there are no groups."""
-    return () if x is None else (x,) if isinstance(x, str) else x
+    if x is None:
+        return ()
+    return (x,) if isinstance(x, str) else x
 
 
 def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:

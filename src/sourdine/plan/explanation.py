@@ -14,7 +14,7 @@ from sourdine.privacy import ADD_REMOVE, Guarantee
 from sourdine.privacy.composition import MOST, Adversary
 from sourdine.privacy.guarantee import shown
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
-from sourdine.results.tables import Displayable, Sheet, json_text
+from sourdine.results.tables import JsonDisplayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,22 +39,15 @@ FINEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(Displayable):
-    """What a promise means to one person; it prints as a table with sentences.
-
-    Parameters
-    ----------
-    guarantee
-        The promise of one release.
-    releases
-        For how many releases to say so, a line of the table each.
-    seen
-        What the first line is about, in words; the number of releases if omitted.
-    """
+class Explanation(JsonDisplayable):
+    """What a promise means to one person; it prints as a table with sentences."""
 
     guarantee: Guarantee
+    """The promise of one release."""
     releases: tuple[int, ...] = (1, 10, 100)
+    """For how many releases to say so, a line of the table each."""
     seen: str | None = None
+    """What the first line is about, in words; the number of releases if omitted."""
 
     @property
     def adversaries(self) -> list[Adversary]:
@@ -114,10 +107,6 @@ class Explanation(Displayable):
             Guarantee.from_dict(facts["guarantee"]),
             tuple(line["releases"] for line in facts["releases"]),
         )
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json_text(self.to_dict())
 
     def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw how many are found against false alarms; ``path=`` saves the picture."""
@@ -259,8 +248,9 @@ def _test(axes: Any, adversary: Adversary, color: str, width: float) -> float:
 
 def _label(axes: Any, adversary: Adversary, height: float, color: str) -> None:
     n = adversary.releases
+    seen = "1 release" if n == 1 else f"{n} releases"
     axes.annotate(
-        f"{n} release{'s' * (n > 1)}: finds {percent(adversary.power(ALARMS), up=True)} with "
+        f"{seen}: finds {percent(adversary.power(ALARMS), up=True)} with "
         f"{percent(ALARMS, up=True)} false alarms",
         (100 * float(ALARMS), height), (9, -3), textcoords="offset points", color=color,
         fontsize=8, va="top", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},

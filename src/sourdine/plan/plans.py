@@ -19,7 +19,7 @@ from sourdine.privacy.accounting import compose
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.results import tables
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
-from sourdine.results.tables import Displayable, Sheet
+from sourdine.results.tables import JsonDisplayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ RELATIVE = (
 
 
 @frozen(kw_only=True, slots=False)
-class Plan(Displayable):
+class Plan(JsonDisplayable):
     """A question with its epsilon, and the error its answer will have. It prints as a table.
 
     Parameters
@@ -211,7 +211,6 @@ class Plan(Displayable):
         return {name: part.epsilon for name, part in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dict for JSON."""
         facts = {
             "question": self.question.to_dict(),
             "confidence": float(self.confidence),
@@ -219,10 +218,6 @@ class Plan(Displayable):
             "error": None if self.unknown else plain_parameter(self.error),
         }
         return facts if self.width is None else {**facts, "width": plain_parameter(self.width)}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def sheet(self) -> Sheet:
         notes = [("method", str(self.question.estimator))]
@@ -340,23 +335,17 @@ MARGIN = 1e-9
 
 
 @frozen(kw_only=True, slots=False)
-class Plans(Displayable):
-    """Several statistics under one total. They print as a table.
-
-    Parameters
-    ----------
-    plans, wanted
-        A plan for each statistic, and the error that each was wanted with.
-    delta
-        The delta at which they are composed, if there is one.
-    room
-        What a session with delta has left, if the plans are for one.
-    """
+class Plans(JsonDisplayable):
+    """Several statistics under one total. They print as a table."""
 
     plans: tuple[Plan, ...]
+    """A plan for each statistic."""
     wanted: tuple[Error, ...] = ()
+    """The error that each was wanted with."""
     delta: Fraction = Fraction(0)
+    """The delta at which they are composed, if there is one."""
     room: Filter | None = None
+    """What a session with delta has left, if the plans are for one."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -409,7 +398,6 @@ class Plans(Displayable):
         return self.plans[i]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dict for JSON."""
         facts = {
             "epsilon": float(self.epsilon),
             "plans": [plan.to_dict() for plan in self.plans],
@@ -419,9 +407,6 @@ class Plans(Displayable):
             return facts
         ends = [None if end == inf else end for end in self.certified]
         return {**facts, "delta": float(self.delta), "certified": ends}
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def sheet(self) -> Sheet:
         heads, rows = table(self.plans, self.wanted)

@@ -253,54 +253,11 @@ def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
     return _on_all(_under(guarantee, SUBSTITUTE), _share(sample, n))
 
 
-def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
-    """Return what may be spent on a Poisson sample so that ``guarantee`` holds on all records.
-
-    The inverse of `poisson`, rounded down. *Checked by* ``test_allowance_is_within``.
-
-    Examples
-    --------
-    >>> g = poisson_allowance(Guarantee(0.5), rate=0.5)
-    >>> round(float(g.epsilon), 6), poisson(g, 0.5).epsilon <= Fraction(1, 2)
-    (0.831797, True)
-    """
-    q = number(rate, "rate", above=0, most=1)
-    return _on_sample(_under(guarantee, ADD_REMOVE, "_allowance"), q)
-
-
-def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
-    """Return what may be spent on ``sample`` of ``n`` records to satisfy ``guarantee``.
-
-    The inverse of `without_replacement`, rounded down. *Checked by* ``test_allowance_is_within``.
-
-    Examples
-    --------
-    >>> print(without_replacement_allowance(Guarantee(1, 0, SUBSTITUTE), sample=1, n=1))
-    epsilon 1, one record replaced
-    """
-    return _on_sample(_under(guarantee, SUBSTITUTE, "_allowance"), _share(sample, n))
-
-
 def _on_all(guarantee: Guarantee, q: Fraction) -> Guarantee:
     if not guarantee.is_finite:
         return guarantee
     epsilon = _amplified(guarantee.exact_epsilon(), q)
     return Guarantee(epsilon, q * guarantee.delta, guarantee.relation)
-
-
-def _on_sample(guarantee: Guarantee, q: Fraction) -> Guarantee:
-    if not guarantee.is_finite:
-        return guarantee
-    total = epsilon = guarantee.exact_epsilon()
-    if q < 1 and total > 0:  # ln(1 + (e^total - 1) / q), free of large exponentials
-        epsilon = (total + (exp_neg(total) + (1 - exp_neg(total)) / q).log()).below()
-    for _ in range(64):
-        if _amplified(epsilon, q) <= total:
-            break
-        epsilon -= epsilon / (1 << 60)  # the conversion back rounds up
-    else:
-        epsilon = total  # sampling never costs more
-    return Guarantee(epsilon, min(guarantee.delta / q, Fraction(1)), guarantee.relation)
 
 
 def _amplified(epsilon: Fraction, q: Fraction) -> Fraction:
@@ -326,7 +283,7 @@ _SAMPLES = {
 }
 
 
-def _under(guarantee: Guarantee, relation: Relation, ending: str = "") -> Guarantee:
+def _under(guarantee: Guarantee, relation: Relation) -> Guarantee:
     """Return a guarantee under the relation of a sample, or name the function for the other one."""
     given = Guarantee.read(guarantee, relation=relation).relation
     if given is relation:
@@ -334,8 +291,8 @@ def _under(guarantee: Guarantee, relation: Relation, ending: str = "") -> Guaran
     name, reason = _SAMPLES[relation]
     hint = "A local guarantee needs no sample of a curator."
     if given in _SAMPLES:
-        hint = f"Use {_SAMPLES[given][0]}{ending}(...)."
-    needs = f"{reason}, so {name}{ending} needs a guarantee under {relation.name}."
+        hint = f"Use {_SAMPLES[given][0]}(...)."
+    needs = f"{reason}, so {name} needs a guarantee under {relation.name}."
     must = f"hold for {relation.description}"
     raise ParameterError("guarantee", must, given.name, f"{needs} {hint}")
 

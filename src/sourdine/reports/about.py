@@ -199,9 +199,7 @@ def check_text(text: str) -> list[str]:
     try:
         import yaml
     except ImportError as error:
-        raise MissingExtraError(
-            "registry", "be installed", "", "In the checkout, run pip install '.[registry]'."
-        ) from error
+        raise MissingExtraError.of("registry") from error
     try:
         events = list(yaml.parse(text, yaml.SafeLoader))
         record = yaml.safe_load(text)

@@ -19,6 +19,7 @@ from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy.guarantee import shown as spent
 from sourdine.results.tables import (
     Displayable,
+    JsonDisplayable,
     Sheet,
     framed,
     is_date,
@@ -134,7 +135,7 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 """Exceptions raised by a text that is not an answer."""
 
 
-class Answer(OneNumber, Displayable):
+class Answer(OneNumber, JsonDisplayable):
     """A number, or several, with their accuracy and their cost.
 
     A subclass defines only what is its own: `columns` (its numbers, with labels and ends),
@@ -152,10 +153,6 @@ class Answer(OneNumber, Displayable):
     def notes(self) -> Sequence[tuple[str, str]]:
         """Return the notes below the table: cost, mechanism, caveats."""
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything public as JSON-compatible values."""
-
     @classmethod
     @abstractmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
@@ -165,13 +162,9 @@ class Answer(OneNumber, Displayable):
         heads, rows = self.columns().cells()
         return Sheet(heads=heads, lines=rows, notes=self.notes())
 
-    def to_json(self) -> str:
-        """Return everything public as JSON; `from_json` reads it back."""
-        return json_text(self.to_dict())
-
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read an answer back; its intervals and tables are those of the original."""
+        """Read back what `to_json` returned; its intervals and tables are those of the original."""
         try:
             return cls.from_dict(json.loads(text))
         except UNREADABLE as error:

@@ -52,7 +52,9 @@ def drawable(text: str) -> str:
     lacking = {ord(c) for c in text}
     for letters in _fonts().values():
         lacking -= letters
-    return "".join(ascii(c)[1:-1] if ord(c) in lacking else c for c in text) if lacking else text
+    if not lacking:
+        return text
+    return "".join(ascii(c)[1:-1] if ord(c) in lacking else c for c in text)
 
 
 def families(text: str) -> list[str]:
@@ -137,9 +139,7 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError(
-            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
-        ) from error
+        raise MissingExtraError.of("plot") from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
     for axes in found:
@@ -432,9 +432,10 @@ def _scaled(axes: Any, chart: Chart, *, small: bool = False) -> None:
     else:
         _ticks(axes.xaxis, chart.x, small=small)
     if chart.x.scale == "percent":
-        x = np.array(chart.series[0].x)
-        even = np.array([20, 50, 80]) if small else np.arange(0, 101, 10)
-        axes.set_xticks(x if len(x) <= (3 if small else MANY) else even)
+        x, most, even = np.array(chart.series[0].x), MANY, np.arange(0, 101, 10)
+        if small:
+            most, even = 3, np.array([20, 50, 80])
+        axes.set_xticks(x if len(x) <= most else even)
     _ticks(axes.yaxis, chart.y, small=small)
     if small and chart.y.scale == "share":
         axes.set_yticks([0, 0.5, 1])
@@ -499,7 +500,8 @@ def _grid(names: Sequence[str], high: float, letters: int) -> tuple[Any, list[An
     ``letters`` is the number of letters of the names on the left, if categories are there.
     """
     m = len(names)
-    across = 2 if m in {2, 4} else max(min(m, 3 if m <= MANY_PANELS else 4), 1)
+    most = 3 if m <= MANY_PANELS else 4
+    across = 2 if m in {2, 4} else max(min(m, most), 1)
     down = max(ceil(m / across), 1)
     wide = max(7.0, 2.3 * across + 0.075 * min(letters, 28))
     figure, first = canvas(wide, 0.9 + (high + 0.25) * down)

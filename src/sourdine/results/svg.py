@@ -211,7 +211,9 @@ def _panels(chart: Chart, wide: int) -> tuple[str, float]:
     marks = ticks_of(chart.y, low, high, 3 if chart.grouped else 5)
     longest = max(map(len, chart.x.names), default=0) if flat else max(len(w) for _, w in marks)
     begin = min(LETTER * longest + 18, wide * 0.36)
-    plot = BAR * len(chart.x.names) if flat else PLOT if chart.grouped else TALL - BELOW - 26
+    plot = PLOT if chart.grouped else TALL - BELOW - 26
+    if flat:
+        plot = BAR * len(chart.x.names)
     across = min(max(int((wide - begin) // PANEL), 1), BESIDE, len(drawn))
     step, down = (wide - begin) / across, plot + 50
     parts = ""
@@ -239,7 +241,11 @@ def _panels(chart: Chart, wide: int) -> tuple[str, float]:
             below = [(x(v), words) for v, words in ticks_of(chart.x, first, last, 3)]
         if outer[1]:
             for at, words in _short(below, right - left):
-                anchor = "start" if at <= left else "end" if at >= right else "middle"
+                anchor = "middle"
+                if at <= left:
+                    anchor = "start"
+                elif at >= right:
+                    anchor = "end"
                 parts += text(words, at, base + 16, anchor)
     return parts, down * ceil(len(drawn) / across)
 

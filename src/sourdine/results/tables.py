@@ -351,6 +351,20 @@ class Displayable(ABC):
         return self.sheet().html()
 
 
+class JsonDisplayable(Displayable):
+    """Prints as a sheet, and becomes JSON."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as a dict for JSON."""
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json_text(self.to_dict())
+
+
 def _row(cells: Sequence[str], kind: str) -> str:
     return "<tr>" + "".join(f"<{kind}>{escape(text)}</{kind}>" for text in cells) + "</tr>"
 

@@ -143,7 +143,9 @@ def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns)
 
 def _of_groups(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
     by = said.get("by")
-    names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
+    names = by if isinstance(by, list) else []
+    if isinstance(by, str):
+        names = [by]
     keys = {str(name): columns.get(str(name), {}).get("keys") for name in names}
     if not keys or not all(keys.values()):
         return {}

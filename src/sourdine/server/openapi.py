@@ -249,7 +249,7 @@ def dataset_document(operations: tuple[Operation, ...], dataset: Dataset) -> dic
     schemas = whole["components"]["schemas"]
     kept = {name: facts for name, facts in schemas.items() if not name.startswith("question-")}
     questions = _dataset_questions(schemas, dataset)
-    refs = [{"$ref": COMPONENT.format(name=name)} for name in questions]
+    refs = [_ref(name) for name in questions]
     whole["components"]["schemas"] = {**kept, **questions, "Question": {"oneOf": refs}}
     return {**whole, "paths": paths}
 

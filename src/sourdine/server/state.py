@@ -165,34 +165,20 @@ VARIABLE = "SOURDINE_SERVER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How a server runs.
-
-    Parameters
-    ----------
-    store
-        The address of its store.
-    tick
-        Seconds: answers leave after a whole number of ticks, so that their time tells nothing finer
-        of the data. 0 lets them leave at once.
-    witness
-        A file on another disk that remembers how far the ledgers have got; None for none.
-    behind_proxy
-        Whether a proxy with TLS stands in front: cookies are then for HTTPS alone.
-    folder
-        The folder below which data must lie that an owner registers over HTTP; without one, none
-        is registered so. The command ``serve add-data`` is not bound to it.
-
-    Examples
-    --------
-    >>> ServerSettings(store="sqlite:///store.db").tick
-    0.25
-    """
+    """How a server runs."""
 
     store: str
+    """The address of its store."""
     tick: float = 0.25
+    """Seconds: answers leave after a whole number of ticks, so that their time tells nothing finer
+    of the data. 0 lets them leave at once."""
     witness: str | None = None
+    """A file on another disk that remembers how far the ledgers have got; None for none."""
     behind_proxy: bool = False
+    """Whether a proxy with TLS stands in front: cookies are then for HTTPS alone."""
     folder: str | None = None
+    """The folder below which data must lie that an owner registers over HTTP; without one, none is
+    registered so. The command ``serve add-data`` is not bound to it."""
 
     def tell_workers(self) -> None:
         """Put the settings where a worker that is started next reads them."""

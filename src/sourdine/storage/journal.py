@@ -554,7 +554,12 @@ class TableJournal(Kept):
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function with exclusive access, and return once its writes are on disk."""
-        opened, result = self.database.write(lambda t: (own := self.opened(t), work(own)))
+
+        def job(transaction: Transaction) -> tuple[TableTransaction, T]:
+            opened = self.opened(transaction)
+            return opened, work(opened)
+
+        opened, result = self.database.write(job)
         self.remember(opened)
         return result
 
@@ -565,9 +570,12 @@ class TableJournal(Kept):
     def look(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on the committed lines, without waiting for writers."""
         seen = self._seen  # another thread may advance it during this read
-        opened, result = self.database.read(
-            lambda t: (own := TableTransaction(self, t, seen), work(own))
-        )
+
+        def job(transaction: Transaction) -> tuple[TableTransaction, T]:
+            opened = TableTransaction(self, transaction, seen)
+            return opened, work(opened)
+
+        opened, result = self.database.read(job)
         self.remember(opened)
         return result
 
@@ -593,19 +601,6 @@ class TableJournal(Kept):
         if (named := found[0][1].get("name", self.name)) != self.name:
             raise self.refusal(f"the one of {named}")
         return found
-
-    def exported(self) -> bytes:
-        """Return the journal as the bytes of a file.
-
-        *Checked by* ``test_an_exported_book_is_a_file``.
-        """
-
-        def job(transaction: Transaction) -> bytes:
-            head = self.head(transaction)
-            transaction.note(self.name, head.lines, head.chain.decode())
-            return head.written() + self.text(transaction)
-
-        return self.database.read(job)
 
     def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
         """Return how far the journal has got; raise if it is damaged or lacks lines seen before."""

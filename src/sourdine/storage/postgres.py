@@ -23,9 +23,7 @@ try:
     import psycopg
     from psycopg.adapt import Loader
 except ImportError:
-    raise MissingExtraError(
-        "postgres", "be installed", "", "In the checkout, run pip install '.[postgres]'."
-    ) from None
+    raise MissingExtraError.of("postgres") from None
 
 
 WRITERS = 7_305_011

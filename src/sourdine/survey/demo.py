@@ -96,10 +96,12 @@ def simulated(survey: Survey, n: int) -> tuple[list[str], str]:
 
 def _person(rng: random.Random) -> dict[str, Any]:
     way = rng.choices([*WAYS], [*WAYS.values()])[0]
+    minutes = min(120, round(rng.gammavariate(4, 8)))
+    late = rng.random() < (0.5 if way == "bus" else 0.2)
     answers = {
         "way": way,
-        "minutes": min(120, round(rng.gammavariate(4, 8))),
-        "late": "true" if rng.random() < (0.5 if way == "bus" else 0.2) else "false",
+        "minutes": minutes,
+        "late": "true" if late else "false",
         "wishes": [wish for wish, chance in WISHES.items() if rng.random() < chance],
     }
     return {name: answer for name, answer in answers.items() if rng.random() > SILENT}

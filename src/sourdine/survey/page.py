@@ -104,12 +104,7 @@ def words(language: str) -> Mapping[str, str]:
 def read_words(language: str, given: Mapping[str, object]) -> Mapping[str, str]:
     """Return the words of a language that a survey brings along, or say which are wrong.
 
-    Parameters
-    ----------
-    language
-        Its tag, such as ``"sw"``.
-    given
-        A text for each of the words of English, with the same places in braces.
+    There must be a text for each of the words of English, with the same places in braces.
     """
     what, known = f"words.{language}", dict(words(FIRST))
     if given.keys() >= FORMER:

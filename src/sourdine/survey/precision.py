@@ -19,7 +19,7 @@ from sourdine.local.table.estimates import Estimates
 from sourdine.noise import SeededSource
 from sourdine.privacy.guarantee import shown
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Displayable, Sheet, grouped, json_text
+from sourdine.results.tables import JsonDisplayable, Sheet, grouped
 from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PlannedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlan(Displayable):
+class PagePlan(JsonDisplayable):
     """A plan for ``n`` people: nothing was asked, nobody's data was read."""
 
     schema: Schema
@@ -75,17 +75,12 @@ class PagePlan(Displayable):
         return Sheet(heads=("question", "estimate", head, "1% invented"), lines=rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON knows it."""
         questions = {
             line.name: {"estimate": line.what, "half": line.half, "invented": line.invented}
             for line in self.lines
         }
         cost = {"epsilon": shown(self.schema.epsilon), "sure": sure(self.schema.epsilon)}
         return {"n": self.n, "confidence": self.confidence, **cost, "questions": questions}
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json_text(self.to_dict())
 
 
 def _around(half: float) -> str:

@@ -18,11 +18,10 @@ from sourdine.local.table.columns import NO_ANSWER
 from sourdine.results.figures import environment
 from sourdine.results.release import SHOWN
 from sourdine.results.tables import (
-    Displayable,
+    JsonDisplayable,
     Sheet,
     interval_head,
     interval_text,
-    json_text,
     shown,
 )
 from sourdine.survey.page import source
@@ -85,7 +84,7 @@ class QuestionResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results(Displayable):
+class Results(JsonDisplayable):
     """What is known of a survey: its state, people counted, and questions in the order asked."""
 
     survey: Survey
@@ -94,7 +93,6 @@ class Results(Displayable):
     questions: tuple[QuestionResult, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the results as JSON knows them."""
         questions = {}
         for one in self.questions:
             rows = list(map(_ends, zip(one.values, one.lower, one.upper, strict=True)))
@@ -115,10 +113,6 @@ class Results(Displayable):
             "survey": self.survey.name, "fingerprint": self.survey.fingerprint, "state": self.state,
             "people": self.people, "confidence": SHOWN, "fewest": FEWEST, "questions": questions,
         }  # fmt: skip
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json_text(self.to_dict())
 
     def sheet(self) -> Sheet:
         lines: list[tuple[str, ...]] = []
@@ -159,11 +153,11 @@ def results(store: SurveyStore) -> Results:
 @lru_cache(16)
 def _planned(schema: Schema) -> dict[str, tuple[tuple[int, float], ...]]:
     """Return for each question how precise it will be."""
-    plans = [(n, precision(schema, n).lines) for n in MILESTONES]
-    return {
-        name: tuple((n, next(x.half for x in lines if x.name == name)) for n, lines in plans)
-        for name in schema.columns
-    }
+    planned: dict[str, tuple[tuple[int, float], ...]] = dict.fromkeys(schema.columns, ())
+    for n in MILESTONES:
+        for line in precision(schema, n).lines:
+            planned[line.name] += ((n, line.half),)
+    return planned
 
 
 def _question(

@@ -30,9 +30,7 @@ try:
     from starlette.responses import Response
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ModuleNotFoundError:
-    raise MissingExtraError(
-        "server", "be installed", "", "In the checkout, run pip install '.[server]'."
-    ) from None
+    raise MissingExtraError.of("server") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -79,15 +77,7 @@ class Collector:
     """Answers the requests to one survey; the application that mounts it calls `stop` in the end.
 
     It answers below the folder of the address that records are sent to, and without that folder.
-
-    Parameters
-    ----------
-    place
-        The survey's store.
-    public
-        Whether results are shown to everyone.
-    every
-        Seconds from one count to the next.
+    Results are shown to everyone if ``public``; records are counted ``every`` so many seconds.
     """
 
     def __init__(
@@ -360,15 +350,7 @@ def strict(app: ASGIApp) -> ASGIApp:
 
 
 class WebServer:
-    """Serves an application, until it is stopped. It writes no log.
-
-    Parameters
-    ----------
-    app
-        The ASGI application.
-    host, port
-        Where to listen; port 0 takes a free one.
-    """
+    """Serves an ASGI application until it is stopped. It writes no log; port 0 takes a free one."""
 
     def __init__(self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.host, self.port = host, port

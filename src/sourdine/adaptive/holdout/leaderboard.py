@@ -409,7 +409,8 @@ class Leaderboard(Displayable):
     def _width(self, rung: int, before: Spent, ledger: TranscriptLedger) -> float:
         """Return half the interval with which a rung would be shown."""
         least, most = self.ladder.ends(rung)
-        low, high = (ledger.interval_after(before, end)[i] for i, end in enumerate((least, most)))
+        low, _ = ledger.interval_after(before, least)
+        _, high = ledger.interval_after(before, most)
         return (high - low) / 2
 
 

@@ -7,7 +7,6 @@ them say yes. *Claim*: no score of a leaderboard is wider than planned for its l
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from math import log2
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from sourdine.adaptive.query_server.facts import MOST_FACTS
 from sourdine.adaptive.query_server.looks import Cell, Gaps, ToldCells, read_error
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number, positive, rational
-from sourdine.results.tables import Displayable, Sheet, grouped
+from sourdine.results.tables import JsonDisplayable, Sheet, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +48,7 @@ class Width:
 
 
 @dataclass(frozen=True, slots=True)
-class WidthPlan(Displayable):
+class WidthPlan(JsonDisplayable):
     """How far scores will be from the truth at most, with one probability for all of them.
 
     There are ``n`` labels, and a width for each answer; if rows are ``added``, the last line is of
@@ -78,11 +77,7 @@ class WidthPlan(Displayable):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as a dict for JSON."""
         return {**asdict(self), "error": self.error}
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
 def plan_guard(
@@ -229,7 +224,7 @@ def plan_queries(
         raise ParameterError("surprises", must, str(most), "Use {surprises}.", surprises=many)
     threshold = read_error(error)
     facts = float(at_least(volunteer, "volunteer", 0))
-    claims = (MOST_FACTS + 1) * (facts > 0)
+    claims = MOST_FACTS + 1 if facts else 0
     steps = [Cell(s, short) for s in Gaps(0.0, threshold).steps() for short in (False, True)]
     told = sum(log2(ToldCells().bound(steps, i)) for i in range(1, most + 1))
     before = Spent(claims, 0, 0, facts, claims)

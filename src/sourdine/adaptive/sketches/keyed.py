@@ -433,8 +433,7 @@ def datasketches() -> ModuleType:
     try:
         return import_module("datasketches")
     except ImportError as error:
-        hint = "In the checkout, run pip install '.[sketches]'."
-        raise MissingExtraError("sketches", "be installed", "", hint) from error
+        raise MissingExtraError.of("sketches") from error
 
 
 def _check_sketch(sketch: Any, *, keyed: bool) -> None:

@@ -393,6 +393,10 @@ class Brackets(JointFree):
         edges = []
         for i, tick in enumerate(ticks):
             offset = lattice.offsets[order[i]]
-            if i not in own:
-                edges += [tick] * (offset <= 0) + [tick + 1] * (offset >= 0)
+            if i in own:
+                continue
+            if offset <= 0:
+                edges.append(tick)
+            if offset >= 0:
+                edges.append(tick + 1)
         return sorted(edges)

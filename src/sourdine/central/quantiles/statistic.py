@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -119,6 +120,71 @@ def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     return None if x is None else duration(x, "rho") or at_least(x, "rho", 0)
 
 
+# ---- What quantiles and distribution functions have in common: a count first, where it helps -----
+
+
+FEWEST, MOST = 0.0, 1e18
+"""So many records lead to each of the two algorithms between which a count chooses."""
+
+
+@frozen(slots=False)
+class Ranked(WeightedRanks, Numeric):
+    """A statistic of the ranks of a column's present values."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> bool:
+        """Whether part of epsilon pays for a count: what n says is for planning alone."""
+
+    @property
+    @abstractmethod
+    def count_share(self) -> Fraction:
+        """The part of epsilon that pays for the count."""
+
+    @abstractmethod
+    def drawing_for(self, records: float | None) -> Any:
+        """Return what draws of about ``n`` records: a `Curve`, or a `QuantileMechanism`."""
+
+    @abstractmethod
+    def drawn(self, reader: Reader, draws: Any, counted: dict[str, Any]) -> dict[str, Any]:
+        """Draw, once everything that is needed was read; what was counted is kept with it."""
+
+    @cached_property
+    def counting(self) -> Laplace:
+        epsilon = self.epsilon * self.count_share
+        return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
+
+    @property
+    def about(self) -> int | None:
+        """About how many records there are, or steps of their weights together."""
+        return None if self.n is None else self.in_units(self.n)
+
+    @property
+    def extremes(self) -> tuple[float | None, ...]:
+        """The numbers of records that lead to whatever may be drawn."""
+        return (FEWEST, MOST) if self.counts else (self.about,)
+
+    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Count each group and choose for it, read what all need together, and draw."""
+        return finished(self.drawing(frames))
+
+    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
+        """Count and choose, then draw, each when others know what they will read too."""
+        readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
+        prefetch(readers)
+        yield
+        counted: list[dict[str, Any]] = [{} for _ in readers]
+        if self.counts:
+            for own, reader in zip(counted, readers, strict=True):
+                own["count"] = int(self.counting.release(reader.n, source=self.source).value)
+        draws = [self.drawing_for(own.get("count", self.about)) for own in counted]
+        first = [each.reads if isinstance(each, Curve) else each for each in draws]
+        prefetch(readers, first)
+        yield
+        read_windows(readers, first)
+        return [self.drawn(*own) for own in zip(readers, draws, counted, strict=True)]
+
+
 # ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
 
 
@@ -142,8 +208,6 @@ BEYOND = (14, 30)
 KEPT = 8
 """So many brackets, for different numbers of records, are kept for the next draw."""
 MICROSECOND = dt.timedelta(microseconds=1)
-FEWEST, MOST = 0.0, 1e18
-"""So many records lead to each of the two algorithms between which a count chooses."""
 TELL_TOTALS = ("joint", "hybrid", "levels", "anchors")
 """Algorithms that draw about how many records there are beside the quantiles."""
 AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
@@ -153,7 +217,7 @@ OWN_METHOD = {"steps": "histogram", "rho": "inverse_sensitivity"}
 
 
 @frozen(slots=False)
-class Quantiles(WeightedRanks, Numeric):
+class Quantiles(Ranked):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
@@ -284,7 +348,7 @@ class Quantiles(WeightedRanks, Numeric):
                     name, "be a duration for dates and a number for numbers", given(apart),
                     f"Use {{{name}}}.", **{name: lasting if self.is_datetime else number},
                 )  # fmt: skip
-        for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
+        for records in (0.0, 1e4, 1e18) if self.counts else (self.about,):
             self.mechanism(records)  # refuses early
 
     @property
@@ -314,35 +378,24 @@ class Quantiles(WeightedRanks, Numeric):
         return values[0].item() if isinstance(self.q, Fraction) else values
 
     @property
-    def _about(self) -> int | None:
-        """About how many records there are, or steps of their weights together."""
-        return None if self.n is None else self.in_units(self.n)
-
-    @property
     def per_record(self) -> float:
         """The privacy loss per record added or removed."""
         return float(self.epsilon) / self.copies / (2 if self.substitutes else 1)
 
     @cached_property
     def counts(self) -> bool:
-        """Whether part of epsilon pays for a count: what n says is for planning alone."""
         bracketed = self.level is not None and not self.substitutes
         needed = needs_count(self.method, len(self.orders), total=bracketed)
         if self.n is None:
             return needed or self.curved or self.population
-        return needed and self.level is None and self._named(self._about) not in TELL_TOTALS
+        return needed and self.level is None and self._named(self.about) not in TELL_TOTALS
 
     @property
-    def _count_share(self) -> Fraction:
+    def count_share(self) -> Fraction:
         """The part of epsilon that pays for the count: less where it chooses the method alone."""
         if not self.counts:
             return Fraction(0)
         return count_share(len(self.orders)) if self.level is None else COUNTING
-
-    @cached_property
-    def counting(self) -> Laplace:
-        epsilon = self.epsilon * self._count_share
-        return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
     @cached_property
     def certifying(self) -> Laplace:
@@ -415,7 +468,7 @@ class Quantiles(WeightedRanks, Numeric):
     def _common(self, spent: Fraction | int = 0) -> dict[str, Any]:
         """Return what all algorithms take, with what counts, and a further part, leave."""
         return {
-            "epsilon": self.epsilon * (1 - self._count_share - spent), "q": self.orders,
+            "epsilon": self.epsilon * (1 - self.count_share - spent), "q": self.orders,
             "cells": self.grid.size, "relation": self.relation, "rows": self.copies,
         }  # fmt: skip
 
@@ -443,10 +496,9 @@ class Quantiles(WeightedRanks, Numeric):
     def own_parts(self) -> tuple[Part, ...]:
         """What the count loses, and whatever it chooses; and what intervals are paid with."""
         counted = self.counting.parts if self.counts else ()
-        left = Guarantee(self.epsilon * (1 - self._count_share), self.delta, self.relation)
-        records = (FEWEST, MOST) if self.counts else (self._about,)
+        left = Guarantee(self.epsilon * (1 - self.count_share), self.delta, self.relation)
         bought = () if self.level is None or self.curved else self.certifying.parts
-        draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
+        draws = map(self.drawing_for, self.extremes)
         return (*counted, *widest(left, *((*draw.parts, *bought) for draw in draws)))
 
     @property
@@ -472,41 +524,24 @@ class Quantiles(WeightedRanks, Numeric):
         """Count if that helps, choose, read what is needed, and draw."""
         return self.draw_all([data])[0]
 
-    def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Count each group and choose for it, read the windows of all together, and draw."""
-        return finished(self.drawing(frames))
+    def drawing_for(self, records: float | None) -> QuantileMechanism | Curve:
+        return self.curve(records) if self.curved else self.mechanism(records)
 
-    def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
-        """Count and choose, then draw, each when others know what they will read too."""
-        readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
-        prefetch(readers)
-        yield
-        counted: list[dict[str, Any]] = [{} for _ in readers]
-        if self.counts:
-            for own, reader in zip(counted, readers, strict=True):
-                own["count"] = int(self.counting.release(reader.n, source=self.source).value)
-        records = [own.get("count", self._about) for own in counted]
-        draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
-        first = [draw.reads if self.curved else draw for draw in draws]
-        prefetch(readers, first)
-        yield
-        read_windows(readers, first)
-        return [self._drawn(*own) for own in zip(readers, draws, counted, strict=True)]
-
-    def _drawn(
-        self, reader: Reader, mechanism: QuantileMechanism | Curve, drawn: dict[str, Any]
+    def drawn(
+        self, reader: Reader, draws: QuantileMechanism | Curve, counted: dict[str, Any]
     ) -> dict[str, Any]:
         """Draw ticks, or a whole distribution function that the quantiles are read off."""
-        if isinstance(mechanism, Curve):
-            drawn |= {"method": "Curve", **mechanism.draw(reader, self.source)}
-            return {**drawn, "ticks": mechanism.knots(drawn).quantiles(self.orders)}
-        aims = draw_from(reader, mechanism, self.source)
-        total = mechanism.total(aims)
+        drawn = dict(counted)
+        if isinstance(draws, Curve):
+            drawn |= {"method": "Curve", **draws.draw(reader, self.source)}
+            return {**drawn, "ticks": draws.knots(drawn).quantiles(self.orders)}
+        aims = draw_from(reader, draws, self.source)
+        total = draws.total(aims)
         if total is not None:
             drawn["total"] = total
-        drawn["method"], drawn["ticks"] = type(mechanism).__name__, mechanism.published(aims)
-        if isinstance(mechanism, Brackets):  # move quantiles into the intervals that counts tell
-            edges = mechanism.edges(aims)
+        drawn["method"], drawn["ticks"] = type(draws).__name__, draws.published(aims)
+        if isinstance(draws, Brackets):  # move quantiles into the intervals that counts tell
+            edges = draws.edges(aims)
             counts = self.certifying.release(reader.between(edges), source=self.source).value
             drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
             drawn["interval_share"] = float(CERTIFYING)
@@ -587,7 +622,7 @@ class Quantiles(WeightedRanks, Numeric):
             ticks = np.asarray(release.drawn["ticks"], np.int64)
             low, high = self._by_ranks(ticks, release.drawn, beta, of)
         elif self.curved:
-            knots = self.curve(release.drawn.get("count", self._about)).knots(release.drawn)
+            knots = self.curve(release.drawn.get("count", self.about)).knots(release.drawn)
             low, high = knots.quantile_ends(self.orders, beta, of)
         else:
             low, high = self._certified(release.drawn, beta, of)
@@ -598,7 +633,7 @@ class Quantiles(WeightedRanks, Numeric):
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
-        mechanism = self.mechanism(drawn.get("count", self._about))
+        mechanism = self.mechanism(drawn.get("count", self.about))
         noise = mechanism.error(beta * 3 / 4 if of == "sample" else beta / 4, n=n)
         sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
         apart = min(noise / max(n, 1) + sampling, 1.0)
@@ -617,7 +652,7 @@ class Quantiles(WeightedRanks, Numeric):
         if "count" in drawn:
             return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
-            bound = self.mechanism(self._about).error(beta, n=2 * drawn["total"] + 1)
+            bound = self.mechanism(self.about).error(beta, n=2 * drawn["total"] + 1)
             return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0
         return 0
 

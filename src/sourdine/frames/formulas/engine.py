@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sourdine.frames.cells import Codes, Whole
-    from sourdine.frames.engine import Groups, Named
+    from sourdine.frames.engine import Named
     from sourdine.frames.formulas.lookup import Lookup
     from sourdine.frames.formulas.tree import Formula
 
@@ -191,10 +191,6 @@ class Derived(Engine):
 
     def rows(self) -> int:
         return sum(int(counts.sum()) for _, counts in self.combinations(()))
-
-    def groups(self, cells: Named) -> Iterator[Groups]:
-        for columns, counts in self.combinations([name for name, _ in cells]):
-            yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     def _wanted(self, names: Iterable[str]) -> list[str]:
         return list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))

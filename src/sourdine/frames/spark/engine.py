@@ -600,11 +600,12 @@ class Spark(RemoteEngine):
             np.asarray(found[n] if key.direct else of.slots(Column.of(found[n])), np.int64)
             for n, key, (_, of) in zip(names, keys, asked.axes, strict=False)
         ]
-        numbers = [
-            [sum((found[n][i] or 0) << shift for n, shift in own) for own in shifts]
-            for i in range(len(found["n"]))
-        ]
-        return slots, numbers
+
+        def whole(i: int, own: list[tuple[str, int]]) -> int:
+            """Return a number of row i, from the parts that it was computed in."""
+            return sum((found[n][i] or 0) << shift for n, shift in own)
+
+        return slots, [[whole(i, own) for own in shifts] for i in range(len(found["n"]))]
 
     def _on_executors(self, asked: Sequence[Asked]) -> list[Sums]:
         """Run queries in Python on the executors, with the slots that Spark can compute."""

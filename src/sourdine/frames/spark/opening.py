@@ -134,10 +134,7 @@ def _session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtraError(
-            "spark", "be installed", "",
-            "In the checkout, run pip install '.[spark]', and install Java 17.",
-        ) from None  # fmt: skip
+        raise MissingExtraError.of("spark", ", and install Java 17") from None
     where = master or "local[*]"
     remote = where.startswith("sc://")
     builder = SparkSession.builder.appName("sourdine")

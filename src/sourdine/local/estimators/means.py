@@ -88,7 +88,9 @@ class Channel:
         rounding = 1e-12 * (1 + span)
         bias = np.abs(mean - h).max(axis=0) + self.reach * (steep + self.drift * span) + rounding
         between = (np.diff(mean, axis=0) ** 2).max(axis=0) / 4  # of a mixture of two nodes
-        lift = self.reach * self.drift * span**2 if self.reach else 0.0 if self.every else between
+        lift = 0.0 if self.every else between
+        if self.reach:
+            lift = self.reach * self.drift * span**2
         least, most = variance.min(axis=0), variance.max(axis=0) + lift
         return Score(g=g, bias=bias, least=least, most=most, skew=skew.max(axis=0))
 

@@ -5,8 +5,7 @@ from sourdine.errors import MissingExtraError
 try:
     import sklearn as _sklearn
 except ImportError as error:
-    INSTALL = "In the checkout, run pip install '.[learn]'."
-    raise MissingExtraError("learn", "be installed", "", INSTALL) from error
+    raise MissingExtraError.of("learn") from error
 
 from sourdine.local.learn.naive_bayes import NoisyGaussianNB, Sanitizer
 

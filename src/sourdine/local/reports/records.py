@@ -436,11 +436,8 @@ def read_each(form: Form, lines: Sequence[object]) -> tuple[Records, list[Reason
     parsed = [parser.parse(line) or Reason.MALFORMED for line in lines]
     records = parser.gather([row for row in parsed if isinstance(row, tuple)])
     valid = records.valid()
-    verdicts = iter(valid.tolist())
-    reasons = [
-        row if isinstance(row, Reason) else (None if next(verdicts) else Reason.DOMAIN)
-        for row in parsed
-    ]
+    verdicts = iter(None if good else Reason.DOMAIN for good in valid.tolist())
+    reasons = [row if isinstance(row, Reason) else next(verdicts) for row in parsed]
     return (records if valid.all() else records.keep(valid)), reasons
 
 
@@ -504,14 +501,15 @@ class _Parser:
                 given[column] += answers
         elif rows:
             given = list(map(list, zip(*(answers for _, _, answers in rows), strict=True)))
-        # a number too large for an array becomes -1, which nobody draws
-        filled = tuple(
-            rows_of(column, width)
-            if width
-            else np.array([x if 0 <= x <= LARGEST_INT64 else -1 for x in column], np.int64)
-            for column, width in zip(given, self.form.widths, strict=True)
-        )
+
+        def filled(column: list[Any], width: int) -> NDArray[Any]:
+            if width:
+                return rows_of(column, width)
+            # a number too large for an array becomes -1, which nobody draws
+            return np.array([x if 0 <= x <= LARGEST_INT64 else -1 for x in column], np.int64)
+
         ids = rows_of([name for name, _, _ in rows], ID.itemsize)
         named = np.ascontiguousarray(ids).view(ID).reshape(len(rows))
         asked = np.array([column for _, column, _ in rows], np.int64)
-        return Records(self.form, named, filled, asked if self.form.sampled else None)
+        columns = tuple(map(filled, given, self.form.widths))
+        return Records(self.form, named, columns, asked if self.form.sampled else None)

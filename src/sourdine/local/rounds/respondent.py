@@ -286,12 +286,16 @@ def _fits(panel: Panel, facts: dict[str, Any]) -> bool:
 
     columns, oracles = facts["columns"], _oracles(panel.schema)
     asked = facts["asked"] in oracles if panel.asked is not None else facts["asked"] is None
-    fits = asked and columns.keys() == oracles.keys()
-    return fits and below((panel.schema.rounds or 0) + 1, facts["answered"]) and all(
-        below(oracle.hashes, columns[name]["hash"])
-        and below(oracle.categories, columns[name]["absent"])
-        and isinstance(columns[name]["kept"], list)
-        and len(columns[name]["kept"]) == oracle.answers
-        and below(oracle.answers, *columns[name]["kept"])
-        for name, oracle in oracles.items()
-    )  # fmt: skip
+    if not asked or columns.keys() != oracles.keys():
+        return False
+    if not below((panel.schema.rounds or 0) + 1, facts["answered"]):
+        return False
+    for name, oracle in oracles.items():
+        key, absent, kept = (columns[name][part] for part in ("hash", "absent", "kept"))
+        if not below(oracle.hashes, key) or not below(oracle.categories, absent):
+            return False
+        if not isinstance(kept, list) or len(kept) != oracle.answers:
+            return False
+        if not below(oracle.answers, *kept):
+            return False
+    return True

@@ -399,8 +399,7 @@ def _text(target: IO[bytes], names: Sequence[str], ending: str) -> Iterator[Writ
 @contextmanager
 def _parquet(target: IO[bytes], schema: Schema) -> Iterator[Write]:
     if find_spec("pyarrow") is None:
-        hint = "In the checkout, run pip install '.[arrow]', or use {to}."
-        raise MissingExtraError("arrow", "be installed", "", hint, to="clean.csv")
+        raise MissingExtraError.of("arrow", ", or use {to}", to="clean.csv")
     import pyarrow.parquet as pq
 
     writer: Any = None

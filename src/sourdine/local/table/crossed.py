@@ -229,7 +229,8 @@ class Crossed(Estimate):
         brackets, rounded outwards, with a digit of their width.
         """
         first = f"{self.names[0]} \\ {self.names[1]}, %"
-        heads = (first, *["share"] * bool(blocks[0][0]), *map(label, self.parts[1]))
+        named = ["share"] if blocks[0][0] else []
+        heads = (first, *named, *map(label, self.parts[1]))
         lines: list[tuple[str, ...]] = []
         for i, part in enumerate(self.parts[0]):
             end = _per_cents(total[1:], i) if total else []

@@ -26,7 +26,7 @@ from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
 from sourdine.results.release import SHOWN, Estimator, Release, read_estimator
-from sourdine.results.tables import Displayable, Sheet, framed, interval_head, json_text
+from sourdine.results.tables import JsonDisplayable, Sheet, framed, interval_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -172,7 +172,7 @@ DECILES = tuple(i / 10 for i in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Estimates(Displayable, Mapping[str, "Release"]):
+class Estimates(JsonDisplayable, Mapping[str, "Release"]):
     """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
 
     ``estimates["vote"]`` is the column's own: shares of categories, the mean of numbers.
@@ -292,10 +292,12 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     def _of(self, name: str, found: Release) -> Release:
         """Return an estimate from those who were asked as one of its column, for all people."""
-        sampled = self.schema.method == "sample"
+        sampled, caveats = self.schema.method == "sample", found.caveats
+        if sampled:
+            note = "Asked of some people, drawn at random; the interval is for all of them."
+            caveats = (*caveats, note)
         whole = OfColumn(estimate=found.mechanism, column=name, sampled=sampled)
-        note = "Asked of some people, drawn at random; the interval is for all of them."
-        return replace(found, mechanism=whole, caveats=(*found.caveats, *[note] * sampled))
+        return replace(found, mechanism=whole, caveats=caveats)
 
     def answered(self, name: str) -> Release:
         """Return the share of people who answered, for columns that declare ``missing``."""
@@ -389,10 +391,6 @@ class Estimates(Displayable, Mapping[str, "Release"]):
             found.setdefault(name, {})[what] = {**release.to_dict(), "interval": ends}
         whole = {"cost": self.cost.to_dict(), "estimates": found}
         return {**whole, "dropped": dict(self.dropped), "notes": [*self.notes]}
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json_text(self.to_dict())
 
     def plot(self, **options: Any) -> Any:
         """Draw every column; ``path=`` saves the picture."""

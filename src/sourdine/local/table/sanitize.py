@@ -117,8 +117,9 @@ def shown_blocks(
 
     Draws that must repeat (a seeded source, an audit) stay in this process.
     """
-    here = source is not SYSTEM or CURRENT.get() is not None
-    processes = 1 if here else (_cores() if workers is None else workers)
+    processes = _cores() if workers is None else workers
+    if source is not SYSTEM or CURRENT.get() is not None:
+        processes = 1
     desk, rest = Desk(schema), iter(blocks)
     for slots in rest if processes == 1 else islice(rest, LONG):
         yield desk.run(slots, source)

@@ -328,8 +328,9 @@ class Part:
         >>> Part.pure(1).rho, Part.range(1).rho, Part.gaussian(3, 9).rho
         (Fraction(1, 2), Fraction(1, 8), Fraction(1, 2))
         """
-        epsilon = self._each_epsilon()
-        bounds = [] if epsilon is None else [epsilon**2 / (8 if self.kind == "range" else 2)]
+        bounds: list[Fraction] = []
+        if (epsilon := self._each_epsilon()) is not None:
+            bounds.append(epsilon**2 / (8 if self.kind == "range" else 2))
         if self.kind == "gaussian":
             bounds.append(self.count**2 / (2 * self.size))
         if self.kind == "concentrated":

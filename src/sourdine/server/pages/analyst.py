@@ -126,8 +126,12 @@ def download(visit: Visit) -> Response:
 
 def formats(release: Release, *, drawn: bool) -> list[str]:
     """Return the formats that a release can be downloaded in; ``drawn`` if it has a picture."""
-    pictures = {"svg", *(["png"] if _quickly_drawn(release) else [])} if drawn else set()
-    return [form for form in TYPES if form in {"csv", "json", *pictures}]
+    found = {"csv", "json"}
+    if drawn:
+        found.add("svg")
+        if _quickly_drawn(release):
+            found.add("png")
+    return [form for form in TYPES if form in found]
 
 
 def as_csv(release: Release) -> str:

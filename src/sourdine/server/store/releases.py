@@ -237,10 +237,14 @@ class Releases:
     def __init__(self, database: SharedDatabase, datasets: Datasets, grants: Grants) -> None:
         self._database, self._datasets, self._grants = database, datasets, grants
 
-    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
-        """Charge a request once, draw, store, and return what is stored: answered or failed.
+    def draw_once(
+        self, request: KeyedRequest, asked: AskedQuestions
+    ) -> Callable[[], StoredRelease]:
+        """Charge a request once and draw; return what then stores and returns the answer.
 
         ``asked`` is what the data set's session makes of questions, ``session.prepare(questions)``.
+        How long a draw takes depends on the data, and so does the moment at which it ends: a server
+        waits for a tick before it stores what was drawn.
 
         Raises
         ------
@@ -249,16 +253,6 @@ class Releases:
         KeyReusedError, NotGrantedError, ParameterError
             The key stands for another request; there is no such data set, or this analyst has no
             grant; the data set is closed.
-        """
-        return self.draw_once(request, asked)()
-
-    def draw_once(
-        self, request: KeyedRequest, asked: AskedQuestions
-    ) -> Callable[[], StoredRelease]:
-        """Charge a request once and draw; return what then stores and returns the answer.
-
-        How long a draw takes depends on the data, and so does the moment at which it ends. A server
-        waits for a tick before it stores what was drawn (`charge_once` does not).
         """
         stored = asked.charged(lambda calls: self.charge(request, calls))
         if stored.state != "charged":

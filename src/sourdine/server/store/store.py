@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
-    from sourdine.server.store.base import AskedQuestions, KeyedRequest, StoredRelease
     from sourdine.storage.database import Transaction
 
 
@@ -145,8 +144,8 @@ class ServerStore:
     ...     analyst="anna", key="first", dataset="ages", asked=fingerprint(str(body))
     ... )
     >>> asked = session.prepare([questions.read(body)])
-    >>> first = store.charge_once(request, asked)
-    >>> again = store.charge_once(request, asked)
+    >>> first = store.releases.draw_once(request, asked)()
+    >>> again = store.releases.draw_once(request, asked)()
     >>> first.state, first.answers == again.answers, (first.fresh, again.fresh)
     ('answered', True, (True, False))
     >>> print(session.remaining)
@@ -213,10 +212,6 @@ class ServerStore:
     @property
     def meta(self) -> Meta:
         return _meta(self.database)
-
-    def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
-        """Charge a request once, draw, store, and return what is stored (`Releases`)."""
-        return self.releases.charge_once(request, asked)
 
     def watch(self, witness: Witness) -> None:
         """Refuse to be behind a witness, and tell it of every commit from now on."""
