@@ -1,14 +1,13 @@
 """Private quantiles: one file an algorithm, and `Quantiles`, which chooses among them.
 
-`methods` lists the algorithms by name. They all draw ticks of a public grid from `points`, the
-order statistics, which `reading` and `selection` get out of a frame without sorting it.
+`methods` lists the algorithms by name. They all draw ticks of a public grid from order statistics,
+which `points` gets out of a frame without sorting it.
 
 =====================  =============================================================================
 ``algorithm``          the interface of a quantile algorithm: totals, targets and expected rank
                        errors
 ``chain``              rank tuples as a Markov chain of masses and two-sided exponential steps
 ``exponential``        QExp: one quantile by the exponential mechanism over ranks
-                       group
 ``independent``        quantiles drawn one by one: IndExp, inverse sensitivity, and RecExp
 ``intervals``          intervals of quantiles that hold for any data
 ``joint``              JointExp: all quantiles in one draw, and the sampler of its ranks
