@@ -554,7 +554,12 @@ class TableJournal(Kept):
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function with exclusive access, and return once its writes are on disk."""
-        opened, result = self.database.write(lambda t: (own := self.opened(t), work(own)))
+
+        def job(transaction: Transaction) -> tuple[TableTransaction, T]:
+            opened = self.opened(transaction)
+            return opened, work(opened)
+
+        opened, result = self.database.write(job)
         self.remember(opened)
         return result
 
@@ -565,9 +570,12 @@ class TableJournal(Kept):
     def look(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on the committed lines, without waiting for writers."""
         seen = self._seen  # another thread may advance it during this read
-        opened, result = self.database.read(
-            lambda t: (own := TableTransaction(self, t, seen), work(own))
-        )
+
+        def job(transaction: Transaction) -> tuple[TableTransaction, T]:
+            opened = TableTransaction(self, transaction, seen)
+            return opened, work(opened)
+
+        opened, result = self.database.read(job)
         self.remember(opened)
         return result
 
