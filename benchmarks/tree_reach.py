@@ -1,4 +1,4 @@
-"""How far the noise of a tree of counts reaches: the table of ``central/quantiles/tree_reach.py``.
+"""How far the noise of a tree of counts reaches: the table of ``central/quantiles/tree.py``.
 
 Run ``python benchmarks/tree_reach.py`` (a quarter of an hour; ``--samples 1000`` for a rough look).
 For a tree of b children and h levels with Laplace noise of scale 1 on every node, S the running

@@ -6,6 +6,7 @@ import datetime as dt
 import subprocess
 import sys
 import tracemalloc
+from copy import deepcopy
 from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
@@ -202,6 +203,12 @@ def test_dates_are_no_numbers():
         assert frame.tally(Ticks(None, GRID)).counts.tolist() == [0] * 11 + [2]
         assert frame.distinct()[0] == ["2024-01-01 00:00:00"]
     assert Frame(np.array(["2024-01-01"], "M8[D]")).distinct()[0] == ["2024-01-01"]
+
+
+def test_a_frame_in_memory_can_be_copied():
+    for data in ([1, 2, 2], {"x": [1, 2, 2]}, np.array([1, 2, 2])):
+        copied = deepcopy(Frame(data))
+        assert copied.moments(Ticks(copied.columns[0], GRID), 1) == [3, 5]
 
 
 def test_the_raw_array():

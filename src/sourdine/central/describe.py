@@ -510,7 +510,7 @@ class Describe(Statistic):
     def part(
         self, name: str, declared: str | None, of: int, rows: int, epsilon: Fraction | None = None
     ) -> Described:
-        """Return what is drawn of one of several columns of about ``n`` rows."""
+        """Return what is drawn of one of several columns, of about so many ``rows``."""
         return Described(
             name=name, declared=declared, epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
             delta=self.delta / of, rows=max(rows, 1), common=self.common,

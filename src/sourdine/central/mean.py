@@ -284,13 +284,13 @@ class Mean(Stratified, Numeric):
 
     def _check_octaves(self) -> None:
         hint = "Omit {method} for the mean within bounds."
+        if self.weights is not None or self.missing == "middle":
+            name = "missing" if self.weights is None else "weights"
+            raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)
         if not converters.is_unknown(self.bounds) or converters.ends(self.bounds) != (None, None):
             must = "be 'find' for method 'octaves', which needs none"
             hint = "Use {bounds}, or omit {method} for the mean within bounds."
             raise ParameterError("bounds", must, "", hint, bounds="find", method=LEFT_OUT)
-        if self.weights is not None or self.missing == "middle":
-            name = "missing" if self.weights is None else "weights"
-            raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)
         self.check_delta(self.method)
         converters.check_step(self.step, self.bounds)
         _ = self.octaves.table(0.0, self.epsilon).mechanism

@@ -717,7 +717,8 @@ class Sql(Table):
     def _one(self, column: str, word: str) -> Statistic:
         if other := _second(word):
             pair = {column, other}
-            return next(cls for cls in PAIRS.values() if word.startswith(cls.kind))(
+            statistic = next(cls for cls in PAIRS.values() if word.startswith(cls.kind))
+            return statistic(
                 x=column, y=other, bounds={c: own for c, own in self.bounds if c in pair},
                 steps={c: own for c, own in self.steps if c in pair}, **self.common,
             )  # fmt: skip

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial, reduce
 from itertools import pairwise, starmap
 from operator import add
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -508,10 +507,10 @@ class Memory(Engine):
         rows: int,
         part: Callable[[str, Cell, slice], Whole] | None = None,
         *,
-        types: Types = MappingProxyType({}),
+        types: Types | None = None,
     ) -> None:
         self.columns = tuple(readers)
-        self._readers, self._rows, self._part, self._types = readers, rows, part, types
+        self._readers, self._rows, self._part, self._types = readers, rows, part, types or {}
         self._read: dict[str, Column] = {}
         if "SOURDINE_THREADS" in os.environ:
             threads()  # refused here if wrong, however many rows there are

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Calibration = Literal["tight", "classic", "zcdp"]
 
 REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
-WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from inputs.LEAST on
+WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from 1e-100 on
 FINE = Fraction(1, 1 << 26)  # the precision of the tight variance
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 

@@ -127,7 +127,7 @@ def new_file(path: Path) -> None:
 # ``ids``         the ids of the records counted, so that each counts once
 # ``tickets``     the SHA-256 of the one-time codes that are not spent yet
 #
-# No table has row numbers, and none has a time or an address: `inbox` and `ids` stand in the order
+# No table has row numbers, and none has a time or an address: ``inbox`` and ``ids`` stand in order
 # of random ids, so a file does not say who came first. A spent ticket is deleted, in the
 # transaction that accepts its record; the two are never in one row, and those of one commit are
 # written in the order of their random keys. How well the database forgets is its own matter: see

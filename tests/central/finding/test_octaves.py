@@ -181,6 +181,10 @@ def test_what_does_not_go_with_it_is_refused(refused):
     asked = {"method": "octaves", "epsilon": 1}
     refused(lambda: sd.mean([1.0], bounds=(0, 1), **asked), "bounds must be 'find'")
     refused(lambda: sd.mean([1.0], bounds="find", delta=1e-6, **asked), "delta must be")
+    weighed = {"weights": "w", "weight_bounds": (0, 1)}
+    for bounds in ((0, 1), "find"):  # to omit the method, as is said, would not let them be found
+        said = "weights must be omitted for method" if bounds == (0, 1) else "bounds must be given"
+        refused(lambda b=bounds: sd.mean({"w": [1]}, bounds=b, **asked, **weighed), said)
     plan = sd.plan.mean(bounds="find", n=10_000, method="octaves", epsilon=1)
     assert plan.units == "found widths"
     assert plan.error > 0

@@ -1,9 +1,9 @@
 """Accuracy theorems as plain functions, corrected, with the printed form beside each wrong one.
 
-`x` is the form that holds; `x_printed`, where there is one, is what the report prints, and its text
-says what is wrong with it. Epsilon is the total of a call; where a theorem is about one of nine
-calls, ``calls=9`` divides it. Everything is a function of public numbers, but for `exact_miss` and
-`exact_epsilon`, which take public or simulated data.
+``x`` is the form that holds; ``x_printed``, where there is one, is what the report prints, and its
+text says what is wrong with it. Epsilon is the total of a call; where a theorem is about one of
+nine calls, ``calls=9`` divides it. Everything is a function of public numbers, but for `exact_miss`
+and `exact_epsilon`, which take public or simulated data.
 
 Canesse 2022 (private quantiles):
 

@@ -153,7 +153,7 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
 # all others learn that they did not, and no more. Hundreds of tries that lead nowhere then cost a
 # few bits, since no is usual, and every score that is shown comes with an interval that holds for
 # all of them at once. How wide the intervals will be is known from the start:
-# `sourdine.plan.plan_leaderboard`.
+# `sourdine.plan.leaderboard`.
 #
 # References
 # ----------

@@ -1,7 +1,7 @@
 """Private quantiles: one file an algorithm, and `Quantiles`, which chooses among them.
 
-`methods` lists the algorithms by name. They all draw ticks of a public grid from `points`, the
-order statistics, which are read out of a frame without sorting it.
+`methods` lists the algorithms by name. They all draw ticks of a public grid from order statistics,
+which `points` gets out of a frame without sorting it.
 
 =====================  =============================================================================
 ``algorithm``          the interface of a quantile algorithm: totals, targets and expected rank

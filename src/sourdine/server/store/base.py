@@ -251,7 +251,7 @@ class SurveyEntry:
     """A survey on this server, whose records are in a store of their own.
 
     Its document, as JSON, changes while it is a draft alone; the address of its store
-    (`sourdine.survey.SurveyStore`) and the SHA-256 of its page are empty then. ``public`` is
+    (`sourdine.survey.store.SurveyStore`) and the SHA-256 of its page are empty then. ``public`` is
     whether anybody may see its results; ``"closed"`` is for good.
     """
 
