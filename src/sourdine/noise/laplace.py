@@ -28,9 +28,9 @@ from sourdine.noise.source import (
     python_int,
     python_ints,
     remembered,
+    repeated,
     saturated,
     saturated_array,
-    shifted,
 )
 from sourdine.noise.steps import HEAD, Steps, alternating
 
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 _WORD = np.dtype("<u4")
 _INTEGER = np.dtype("<i8")
 _ROWS = 1 << 12
-_MOST_AHEAD = 64
+_MOST_AHEAD = 256
 """Single values are drawn ahead, twice as many each time up to this: one by one they cost more."""
 _DRAW_AHEAD: WeakSet[LaplaceBits] = WeakSet()
 
@@ -133,7 +133,7 @@ class LaplaceBits:
             values = self.many(self._count, SYSTEM)
             self._count = min(2 * self._count, _MOST_AHEAD)
             fit = self.digits < 62 and values.dtype != object
-            drawn: list[Ints | int] = [*shifted(values)] if fit else [*map(int, values)]
+            drawn: list[Ints | int] = [*repeated(values)] if fit else [*map(int, values)]
             self._ahead.extend(drawn[1:])
             return drawn[0]
 

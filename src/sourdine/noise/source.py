@@ -401,28 +401,26 @@ def _below_each(k: Ints, size: Size, source: Source) -> Ints:
 #
 # Python caches the integers from -5 to 256 and allocates all others, with one, two or three digits
 # of 30 bits, so that a small number costs some 20 ns less than a large one: enough to tell small
-# noise from large (``benchmarks/noise.py``). Here one of each kind is made, always in the same
-# order, and the requested number replaces the one of its kind. All cached integers are touched
-# first, since one that was not used for long has left the processor's cache. The unused ones are
-# released at the next call, for the same reason.
+# noise from large (``benchmarks/noise.py``). Here the requested number is made, and then one of
+# each other kind and sign. All cached integers are touched first, since one that was not used for
+# long has left the processor's cache: every second one, as they lie side by side, two in 64 bytes.
+# The others are released at the next call, for the same reason.
 
 
 _HALF = 1 << 62
-_UNSIGNED = np.dtype(np.uint64)
 _ONE_DIGIT, _TWO_DIGITS = (1 << 30) - 1, (1 << 60) - 1
-_WIDTHS = np.array([0, 262, 2 * _ONE_DIGIT + 1, 2 * _TWO_DIGITS + 1], _UNSIGNED)
-_LIKE = 99
-"""A cached integer that is not used everywhere, as 0 is."""
-_ONE_OF_EACH = np.array([_LIKE, _LIKE, 1 << 20, 1 << 40, 1 << 61], np.int64)
-_SHIFTS = np.array([0, 5, _ONE_DIGIT, _TWO_DIGITS], np.int64)
-_READY = list(range(-5, 257))
+_KINDS = np.array([-_TWO_DIGITS, -_ONE_DIGIT, -5, 257, _ONE_DIGIT + 1, _TWO_DIGITS + 1], np.int64)
+"""The first number of each kind but the lowest."""
+_ONE_OF_EACH = [-1 << 61, -1 << 40, -1 << 20, 99, 1 << 20, 1 << 40, 1 << 61]
+_OTHERS = np.array([_ONE_OF_EACH[:i] + _ONE_OF_EACH[i + 1 :] for i in range(7)], np.int64)
+_READY = list(range(-5, 257, 2))
 _left: list[list[int]] = [[]]
 
 
 def python_int(x: Ints, centre: int) -> int:
     """Return ``x[0] + centre``, where ``x[0]`` is below ``2**62`` in magnitude.
 
-    ``x`` may be what `shifted` returns, which saves a step.
+    ``x`` may be what `repeated` returns, which saves a step.
 
     Examples
     --------
@@ -431,21 +429,17 @@ def python_int(x: Ints, centre: int) -> int:
     """
     if not -_HALF <= centre < _HALF:
         return centre + int(x[0])
-    # A kind ranges from -shift to width - shift: beyond it, the shifted number reaches the width.
-    row = (x if len(x) > 1 else x + _SHIFTS) + centre
-    kind = np.count_nonzero(row.view(_UNSIGNED) >= _WIDTHS)  # its time does not depend on it
-    each = _ONE_OF_EACH.copy()
-    each[kind] = row[0]
+    row = x + centre
+    kind = (row >= _KINDS).tobytes().count(1)  # its time does not depend on it
     _READY.copy()  # touches them all
-    made: list[int] = each.tolist()
-    value, made[kind] = made[kind], _LIKE
-    _left[0] = made
+    value: int = row.item(0)
+    _left[0] = _OTHERS[kind].tolist()
     return value
 
 
-def shifted(x: Ints) -> list[Ints]:
+def repeated(x: Ints) -> list[Ints]:
     """Return an array for each number that `python_int` takes."""
-    return list(x[:, None] + _SHIFTS)
+    return list(np.repeat(x[:, None], _KINDS.size, axis=1))
 
 
 def python_ints(x: Ints, centres: Sequence[int]) -> list[int]:
@@ -459,12 +453,9 @@ def python_ints(x: Ints, centres: Sequence[int]) -> list[int]:
     if not all(-_HALF <= centre < _HALF for centre in centres):
         return [centre + noise for centre, noise in zip(centres, x.tolist(), strict=True)]
     sums = x + np.array(centres, np.int64)
-    shifted = sums[:, None] + _SHIFTS
-    kinds = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS, axis=1)
-    each = np.tile(_ONE_OF_EACH, (len(sums), 1))
-    each[np.arange(len(sums)), kinds] = sums
-    made: list[list[int]] = each.tolist()
-    return [row[kind] for row, kind in zip(made, kinds.tolist(), strict=True)]
+    kinds = np.count_nonzero(sums[:, None] >= _KINDS, axis=1)
+    made: list[list[int]] = np.column_stack([sums, _OTHERS[kinds]]).tolist()
+    return [row[0] for row in made]
 
 
 # ---- A uniform real whose bits are drawn when needed ---------------------------------------------
