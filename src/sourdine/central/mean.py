@@ -329,8 +329,8 @@ class Mean(Stratified, Numeric):
     @cached_property
     def ratio(self) -> Ratio:
         return Ratio(
-            last=self.last, epsilon=self.main, delta=self.delta, relation=self.relation,
-            rows=self.copies,
+            last=self.last, epsilon=self.epsilon_of_answer, delta=self.delta,
+            relation=self.relation, rows=self.copies,
         )  # fmt: skip
 
     @cached_property

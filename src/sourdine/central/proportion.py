@@ -189,7 +189,9 @@ class Proportion(Stratified):
 
     @cached_property
     def ratio(self) -> Ratio:
-        return Ratio(last=1, epsilon=self.main, relation=self.relation, rows=self.copies)
+        return Ratio(
+            last=1, epsilon=self.epsilon_of_answer, relation=self.relation, rows=self.copies
+        )
 
     @cached_property
     def mechanism(self) -> Laplace:

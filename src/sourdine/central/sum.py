@@ -74,7 +74,9 @@ class Sum(Stratified, Numeric):
         p, q = self._whole
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
-        return Laplace(epsilon=self.main, sensitivity=span * self.copies, relation=self.relation)
+        return Laplace(
+            epsilon=self.epsilon_of_answer, sensitivity=span * self.copies, relation=self.relation
+        )
 
     @property
     def own_parts(self) -> tuple[Part, ...]:

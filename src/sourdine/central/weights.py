@@ -357,7 +357,8 @@ class Stratified(Weighted):
         return f"{spent}. Intervals of the population {drawn}."
 
     @property
-    def main(self) -> Fraction:
+    def epsilon_of_answer(self) -> Fraction:
+        """What is left of epsilon where strata take their share for the variance of the design."""
         return self.epsilon if self.strata is None else self.epsilon * (1 - SHARE)
 
     @cached_property

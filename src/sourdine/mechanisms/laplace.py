@@ -49,7 +49,7 @@ class LaplaceNoise(Additive[X]):
     scale: Fraction = field(init=False, repr=False, eq=False)
 
     @scale.default
-    def _scaled(self) -> Fraction:
+    def _scaled(self) -> Fraction:  # here epsilon meets the noise: a scale of Delta / epsilon
         return read_scale(self.sensitivity / self.epsilon)
 
     @cached_property

@@ -105,7 +105,7 @@ SETTINGS = (
     f"lock_timeout={int(PATIENCE * 1000)}",
 )
 """Settings that fix how values are written, independently of the database's defaults."""
-REACHED = 10
+CONNECT_TIMEOUT = 10
 """Seconds to wait for a connection."""
 FETCHED = 1 << 15
 TYPES = """
@@ -157,7 +157,7 @@ class Snapshot:
             opened = psycopg.connect(
                 self._url,
                 options=" ".join(f"-c {one}" for one in SETTINGS),
-                connect_timeout=REACHED,
+                connect_timeout=CONNECT_TIMEOUT,
                 application_name="sourdine",
             )
             opened.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ

@@ -27,7 +27,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sourdine.errors import ParameterError
 from sourdine.storage.locks import PATIENCE
-from sourdine.storage.postgres import REACHED, PostgresDialect
+from sourdine.storage.postgres import CONNECT_TIMEOUT, PostgresDialect
 from sourdine.survey.document import STORE, STORE_VERSION
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PostgresTables(PostgresDialect):
     """
 
     lock = f"{STORE}, hashtext(coalesce(current_schema(), ''))"
-    timeout = REACHED
+    timeout = CONNECT_TIMEOUT
     settling: tuple[str, ...] = (  # while nobody writes: else VACUUM waits for them in vain
         f"SELECT pg_advisory_lock({lock})",
         "VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids",
