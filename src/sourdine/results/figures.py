@@ -16,7 +16,7 @@ from sourdine.results.charts import MOST
 from sourdine.results.tables import date_axis, grouped, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
@@ -479,19 +479,33 @@ def _panels(chart: Chart, release: Answer, title: str | None, path: str | None) 
         _ticks(grid[0].xaxis, chart.y, small=True)
     elif grid:
         _scaled(grid[0], chart, small=True)
-    across, upwards = (chart.y, chart.x) if flat else (chart.x, chart.y)
-    usual, intervals = _about(release)
-    several, known = len(chart.series), any(series.truth is not None for series in chart.series)
-    said = (
-        across.label and f"across: {across.label}", upwards.label and f"upwards: {upwards.label}",
-        release.price, intervals and f"{intervals} of all groups together",
-        f"the first {len(grid)} of {several} groups" if several > len(grid) else "",
-        "grey: the other groups" if chart.mark == "line" else "", "red: the truth" if known else "",
-    )  # fmt: skip
+    usual, _ = _about(release)
     folded_title = "\n".join(wrap(title or usual, TITLE))
     figure.suptitle(folded_title, x=0.01, ha="left", color=INK, fontsize=11)
-    figure.supxlabel(" · ".join(filter(None, said)), x=0.01, ha="left", color=NOTE, fontsize=8)
+    said = " · ".join(filter(None, _below_panels(chart, release, len(grid))))
+    figure.supxlabel(said, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path, release)
+
+
+def _below_panels(chart: Chart, release: Answer, shown_groups: int) -> Iterator[str]:
+    """Yield what is said below the panels: axes, cost, intervals, groups and colours."""
+    across, upwards = chart.x, chart.y
+    if chart.x.scale == "names":
+        across, upwards = chart.y, chart.x
+    if across.label:
+        yield f"across: {across.label}"
+    if upwards.label:
+        yield f"upwards: {upwards.label}"
+    yield release.price
+    _, intervals = _about(release)
+    if intervals:
+        yield f"{intervals} of all groups together"
+    if len(chart.series) > shown_groups:
+        yield f"the first {shown_groups} of {len(chart.series)} groups"
+    if chart.mark == "line":
+        yield "grey: the other groups"
+    if any(series.truth is not None for series in chart.series):
+        yield "red: the truth"
 
 
 def _grid(names: Sequence[str], high: float, letters: int) -> tuple[Any, list[Any]]:

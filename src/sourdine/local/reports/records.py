@@ -199,10 +199,13 @@ class Records:
     def complete(self) -> bool:
         """Return whether all answer for known columns, and with reports of the right width."""
         counts = self.counts()
-        return (self.asked is None or counts.sum() == len(self)) and all(
-            part.shape == ((count, width) if width else (count,))
-            for part, count, width in zip(self.answers, counts, self.form.widths, strict=True)
-        )
+        if self.asked is not None and counts.sum() != len(self):
+            return False
+        shapes = [
+            (count, width) if width else (count,)
+            for count, width in zip(counts, self.form.widths, strict=True)
+        ]
+        return [part.shape for part in self.answers] == shapes
 
     def counts(self) -> NDArray[np.int64]:
         """Return how many people answered for each column."""
