@@ -16,10 +16,10 @@ from rich.table import Table
 import sourdine
 
 SOURCE = Path(sourdine.__file__).parent
-MOST = {
+MOST = {  # lines and code: a little above what there is, so that growth is noticed
     "Python files": 300,
-    "lines": 78_000,
-    "lines of code": 43_000,
+    "lines": 96_000,
+    "lines of code": 52_200,
     "public names": 220,
     "import cycles between files": 0,
     "noqa": 250,
