@@ -17,6 +17,7 @@ LAB = ROOT / "lab" / "src" / "sourdine_lab"
 NAMED = re.compile(r"``(test_\w+)(?:\[[\w.-]+\])?``")
 SPECIMEN = re.compile(r"``(?:test_exact_worst_case)?\[([\w.-]+)\]``")
 OBJECT = re.compile(r"(?<![`:])`~?([A-Za-z_][\w.]*)`(?![`_])")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
 FILE = re.compile(r"(?<![\w/.-])(?:[\w-]+/)+\w+\.py\b")
 
 
@@ -73,11 +74,14 @@ def test_every_named_object_exists(tmp_path):
     assert strangers([*SOURCE.rglob("*.py"), *LAB.rglob("*.py")]) == []
     (tmp_path / "page.py").write_text("# See `gone`, `sourdine.gone`, `sourdine.mean`, `page`.\n")
     assert strangers([tmp_path / "page.py"]) == ["gone in page.py", "sourdine.gone in page.py"]
+    named = {name for path in PAGES for name in OBJECT.findall(path.read_text())}
+    named = {name for name in named if name.startswith(("sourdine.", "sourdine_lab."))}
+    files = {"sourdine.db", "sourdine.surveys", "sourdine.schema"}
+    assert {name for name in named if not known(name, set())} == files
 
 
 def test_every_named_file_exists():
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
-    pages += [*SOURCE.rglob("*.py"), *LAB.rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+    pages = [*PAGES, *SOURCE.rglob("*.py"), *LAB.rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
     named = {name for path in pages for name in FILE.findall(path.read_text())}
     folders = (ROOT, ROOT / "src", SOURCE, SOURCE / "local")
     written = {"src/sourdine/central/trimmed_mean.py"}  # by readers of add-a-statistic.md
