@@ -290,6 +290,29 @@ def test_a_bound_is_nearer_where_many_records_lie_just_inside(relation):
         assert "edges" not in few.drawn
 
 
+@pytest.mark.parametrize("method", ["laplace", "exponential"])
+def test_the_counts_near_the_edges_hold_for_persons(method, relation):
+    """A person of three rows, all of them near the edges, comes or goes from side to side."""
+    who, x = [i // 3 for i in range(60_000)], np.linspace(-60, 60, 60_000).tolist()
+
+    def asked(data):
+        return sd.mean(
+            data, column="x", unit="who", rows=3, bounds="find", epsilon=1, n=60_000,
+            relation=relation, method=method,
+        )  # fmt: skip
+
+    other = (
+        {"who": [*who, -1, -1, -1], "x": [*x, -55.0, -56.0, 55.0]}
+        if relation == "add_remove"
+        else {"who": who, "x": [57.0, 56.0, 55.0, *x[3:]]}
+    )
+    result = replay(asked, {"who": who, "x": x}, other)
+    assert result.holds, result.faults
+    before, after = result.steps[2]
+    moved = np.abs(np.subtract(before.x, after.x)).sum()
+    assert moved == before.mechanism.sensitivity == (3 if relation == "add_remove" else 6)
+
+
 @pytest.mark.slow
 def test_engines_find_the_same(tmp_path):
     """Counts and sums are the same wherever the data are, so a seed gives the same answer."""
