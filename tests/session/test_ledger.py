@@ -193,7 +193,7 @@ def test_a_file_remembers(tmp_path, terms):
     ("change", "text"),
     [
         ({"total": Guarantee(2, 1e-6, ADD_REMOVE)}, "epsilon must be 1, as the ledger p.ledger"),
-        ({"total": Guarantee(1, 0, ADD_REMOVE)}, "delta must be 1/1000000, as"),
+        ({"total": Guarantee(1, 0, ADD_REMOVE)}, "delta must be 1e-6, as"),
         ({"total": Guarantee(1, 1e-6, SUBSTITUTE)}, "relation must be add_remove, as"),
         ({"unit": "person"}, "unit must be omitted, as"),
         ({"rows": 2}, "rows must be 1, as"),

@@ -228,7 +228,7 @@ def test_old_files_open_and_stay_as_they_are(tmp_path):
         BudgetExceededError, match=r"requested epsilon=0\.25, 0\.125 of 1 remaining"
     ):
         s.count(epsilon=0.25)
-    with pytest.raises(ParameterError, match=r"reserve must be 1/1000000, as the ledger old"):
+    with pytest.raises(ParameterError, match=r"reserve must be 1e-6, as the ledger old"):
         Session(people, ledger=path, reserve=0)
 
 
@@ -238,8 +238,8 @@ def test_how_a_file_counts_is_fixed(tmp_path):
     assert session(ledger=path).terms.account == "renyi"
     assert session(ledger=path, reserve=1e-9).terms.reserve == F(1, 10**9)
     for given, text in (
-        ({"reserve": 1e-6}, "reserve must be 1/1000000000, as"),
-        ({"delta": 0}, "delta must be 1/1000000, as"),
+        ({"reserve": 1e-6}, "reserve must be 1e-9, as"),
+        ({"delta": 0}, "delta must be 1e-6, as"),
         ({"epsilon": None, "delta": None, "rho": 1}, "epsilon must be 3, as|rho must be none, as"),
     ):
         with pytest.raises(ParameterError, match=text):

@@ -14,7 +14,9 @@ import pytest
 import sourdine as sd
 from sourdine.audit import replay
 from sourdine.central import Mean
-from sourdine.central.finding.bounds import MOST_CELLS
+from sourdine.central.finding.bounds import MOST_CELLS, Candidates
+from sourdine.central.finding.search import OutwardSearch
+from sourdine.frames.cells import Octaves
 from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource
 
@@ -105,8 +107,9 @@ def test_what_is_public_is_not_paid_for():
     def parts(**more):
         return set(sd.mean(WAGES, bounds="find", epsilon=1, **more).drawn["spent"])
 
-    assert parts() == {"count", "centre", "bounds", "mean"}
-    assert parts(n=4000) == {"centre", "bounds", "mean"}
+    assert parts() - {"edges"} == {"count", "centre", "bounds", "mean"}
+    assert parts(n=3000) == {"centre", "bounds", "mean"}
+    assert parts(n=4000) == {"centre", "bounds", "edges", "mean"}
     assert parts(n=600) == {"bounds", "mean"}
     one_sided = sd.mean(WAGES, bounds=(0, None), epsilon=1)
     assert set(one_sided.drawn["spent"]) == {"bounds", "mean"}
@@ -128,7 +131,9 @@ NEAR = [3, 7, 0, 10, NAN, 3, -4, 1e9]
 
 @pytest.mark.grid
 @every
-@pytest.mark.parametrize(("bounds", "n"), [("find", 2000), ("find", None), ((0, None), None)])
+@pytest.mark.parametrize(
+    ("bounds", "n"), [("find", 2000), ("find", 20_000), ("find", None), ((0, None), None)]
+)
 def test_whole_calls_hold_on_neighbours(call, bounds, n, relation):
     def asked(x):
         return call(x, bounds=bounds, epsilon=1, relation=relation, n=n)
@@ -241,6 +246,73 @@ def test_bounds_reach_about_as_far_as_the_data(relation):
         assert high - low < 6 * (x.max() - x.min())
 
 
+def test_a_record_moves_the_counts_near_the_edges():
+    """All data sets of up to 2 records in the cells of both sides, whatever is named."""
+    candidates = Candidates(Octaves(step=1), 0, Fraction(-3), Fraction(3))
+    sides = tuple(len(side) for side in candidates.sides.values())
+    both = OutwardSearch(epsilon=1, sides=sides, relation="substitute")
+    moved = set()
+    for i, j in product(range(sum(sides)), repeat=2):
+        x = np.bincount([i, j], minlength=sum(sides))
+        for named in product(*(range(k + 1) for k in sides)):
+            here = np.array(candidates.inside(x, named))
+            for y in both.neighbours(x):
+                apart = int(np.abs(np.array(candidates.inside(y, named)) - here).sum())
+                assert apart <= (1 if x.sum() != y.sum() else 2)
+                moved.add(apart)
+    assert moved == {0, 1, 2}
+
+
+def test_a_bound_is_nearer_where_many_records_lie_just_inside(relation):
+    """Uniform numbers fill the octave before the edge; few records are not counted there."""
+    x, asked = np.linspace(-60, 60, 20_000), {"bounds": "find", "relation": relation}
+    release = sd.mean(x, n=20_000, epsilon=1, **asked, source=SeededSource(2))
+    assert min(release.drawn["edges"]) > 2000
+    assert Fraction(str(release.drawn["spent"]["edges"])) == Fraction(3, 400)
+    low, high = map(float, release.drawn["bounds"])
+    assert release.mechanism.edges(20_000).sensitivity == (1 if relation == "add_remove" else 2)
+    assert 58 < high < 85
+    assert -85 < low < -58
+
+    def asked_of(x):
+        return sd.mean(x, n=20_000, epsilon=1, **asked)
+
+    rest = x.tolist() if relation == "add_remove" else x.tolist()[:-1]
+    result = replay(asked_of, x.tolist(), [*rest, -55.0])
+    assert result.holds, result.faults
+    assert all(not np.array_equal(a.x, b.x) for a, b in result.steps)
+    for few in (
+        sd.mean(x, epsilon=0.1, **asked),
+        sd.mean({"x": x, "g": ["a"] * len(x)}, column="x", by="g", keys=["a"], epsilon=1, **asked),
+        sd.variance(x, epsilon=1, **asked),
+        sd.mean(x, method="octaves", epsilon=1, **asked),
+    ):
+        assert "edges" not in few.drawn
+
+
+@pytest.mark.parametrize("method", ["laplace", "exponential"])
+def test_the_counts_near_the_edges_hold_for_persons(method, relation):
+    """A person of three rows, all of them near the edges, comes or goes from side to side."""
+    who, x = [i // 3 for i in range(60_000)], np.linspace(-60, 60, 60_000).tolist()
+
+    def asked(data):
+        return sd.mean(
+            data, column="x", unit="who", rows=3, bounds="find", epsilon=1, n=60_000,
+            relation=relation, method=method,
+        )  # fmt: skip
+
+    other = (
+        {"who": [*who, -1, -1, -1], "x": [*x, -55.0, -56.0, 55.0]}
+        if relation == "add_remove"
+        else {"who": who, "x": [57.0, 56.0, 55.0, *x[3:]]}
+    )
+    result = replay(asked, {"who": who, "x": x}, other)
+    assert result.holds, result.faults
+    before, after = result.steps[2]
+    moved = np.abs(np.subtract(before.x, after.x)).sum()
+    assert moved == before.mechanism.sensitivity == (3 if relation == "add_remove" else 6)
+
+
 @pytest.mark.slow
 def test_engines_find_the_same(tmp_path):
     """Counts and sums are the same wherever the data are, so a seed gives the same answer."""
@@ -271,8 +343,8 @@ def test_a_plan_says_the_shares_and_the_unit(refused):
     planned = sd.plan.mean(bounds="find", n=10_000, epsilon=1)
     assert planned.units == "found widths"
     assert "error in found widths (95%)" in str(planned)
-    assert "epsilon: centre 0.0064, bounds 0.3, mean 0.6936" in str(planned)
-    own = sd.plan.mean(bounds=(0, 1), n=10_000, epsilon="0.6936")
+    assert "epsilon: centre 0.0064, bounds 0.3, edges 0.0075, mean 0.6861" in str(planned)
+    own = sd.plan.mean(bounds=(0, 1), n=10_000, epsilon="0.6861")
     assert planned.error == own.error
     unknown = sd.plan.variance(bounds="find", epsilon=1, n=10_000, by="sex", keys=["f", "m"])
     assert "epsilon: count 0.02, centre 0.0064, bounds 0.3, variance 0.6736" in str(unknown)

@@ -20,6 +20,7 @@ from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
 from sourdine.frames.memory import DATES
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
+from sourdine.mechanisms.mechanism import Specimen, register
 from sourdine.parameters import converters
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee, Part
@@ -63,6 +64,8 @@ class Candidates:
     >>> whole = Candidates(Octaves(step=1), 0, None, Fraction(10))
     >>> [float(u) for u in whole.sides[UP]], len(whole.sides[DOWN])
     ([0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0], 130)
+    >>> [float(end) for end in whole.published((4, 0), (6, 0))]  # a quarter of the way from 3 to 4
+    [0.0, 3.25]
     """
 
     lattice: Octaves
@@ -123,13 +126,24 @@ class Candidates:
         parts = {UP: counts[below + 1 :], DOWN: counts[:below][::-1]}
         return np.concatenate([parts[side] for side in self.sides])
 
-    def published(self, named: tuple[int, ...]) -> Span:
-        """Return the bounds: the next candidate further out, unless nothing is beyond the start."""
+    def published(self, named: tuple[int, ...], inward: tuple[int, ...]) -> Span:
+        """Return the bounds: the next candidates further out, less some eighths of the way to them.
+
+        A bound is the start where nothing is beyond it.
+        """
         ends = {UP: self.start, DOWN: self.start}
-        for (side, listed), i in zip(self.sides.items(), named, strict=True):
+        for (side, listed), i, eighths in zip(self.sides.items(), named, inward, strict=True):
             if i:
-                ends[side] = Fraction(float(listed[min(i + 1, len(listed) - 1)]))
+                last = len(listed) - 1
+                here, out = (Fraction(float(listed[min(k, last)])) for k in (i, i + 1))
+                ends[side] = out - (out - here) * eighths / 8
         return ends[DOWN], ends[UP]
+
+    def inside(self, outward: Ints, named: tuple[int, ...]) -> list[int]:
+        """Return how many records lie in the octave before each candidate that was named."""
+        ends = np.cumsum([len(listed) for listed in self.sides.values()])
+        cells = np.split(outward, ends[:-1])
+        return [int(own[max(i - 2, 0) : i].sum()) for own, i in zip(cells, named, strict=True)]
 
 
 def settled_bounds(
@@ -161,19 +175,23 @@ def settled_bounds(
 # ---- Bounds that nobody knows, found privately ---------------------------------------------------
 #
 # count                 :math:`\varepsilon/50`, where the number of records is private and a centre
-#                       may be worth while
+#                       may be worth while; :math:`\varepsilon/80` for a mean
 # centre                :math:`64/\hat n` (`Centre`); from 640 records times epsilon on, below that
 #                       the search starts at 0 and nothing is spent
 # bounds                :math:`3\varepsilon/10` (`OutwardSearch`), outward from the centre; below
 #                       100 records times epsilon :math:`3\varepsilon/5`
+# edges                 :math:`3\varepsilon/400`, for a mean of at least 4000 records over epsilon:
+#                       how many lie in the octave before each candidate that was named
 # the statistic         the rest, :math:`0.58\varepsilon` to :math:`0.70\varepsilon`, or
 #                       :math:`0.38\varepsilon` of few records
 #
 # A search stops where some :math:`20/\varepsilon` records are left (:math:`10/\varepsilon` at the
-# larger share), so of few records it would cut off most. Under substitution 128, 1280 and 200 take
-# the place of 64, 640 and 100. Sums start at 0 always, as their noise follows the larger bound, not
-# the width; where one side is declared the search starts there. Adaptive composition adds the parts
-# up to :math:`\varepsilon`: each is chosen from the answers before it.
+# larger share), so of few records it would cut off most. A bound is the next candidate further out,
+# as clamping costs more than noise where a tail falls slowly; if many records lie just inside, it
+# is nearer by up to seven eighths of the way. Under substitution 128, 1280, 200 and 8000 take the
+# place of 64, 640, 100 and 4000. Sums start at 0 always, as their noise follows the larger bound,
+# not the width; where one side is declared the search starts there. Adaptive composition adds the
+# parts up to :math:`\varepsilon`: each is chosen from the answers before it.
 
 
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
@@ -181,9 +199,26 @@ ENOUGH, SPENT = 640, 64
 """The least records times epsilon for which a centre is found, and its cost times their number."""
 FEW, MORE = 100, Fraction(3, 5)
 """For fewer records times epsilon the search takes more, or it would stop among the records."""
+EDGES, MANY = Fraction(3, 400), 4000
+"""The part for the edges, and the least records times epsilon for which it is spent."""
+MANY_NEAR, NEAREST = Fraction(3, 2), 7
+"""So many scales of noise are many records near an edge: they make a bound nearer by an eighth, and
+each root of two times as many by one more, up to so many."""
 LEAST = Fraction(1, 3)
 """The statistic has at least this part of epsilon."""
 UNIT: Span = (Fraction(0), Fraction(1))
+
+
+def nearer(count: int, scale: Fraction) -> int:
+    """Return by how many eighths a bound is nearer, by the noisy count of records just inside.
+
+    Examples
+    --------
+    >>> [nearer(count, Fraction(100)) for count in (-900, 149, 150, 213, 300, 10**6)]
+    [0, 0, 1, 2, 3, 7]
+    """
+    ratio = max(count, 0) / (MANY_NEAR * scale)
+    return min(int(ratio * ratio).bit_length(), NEAREST)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,12 +238,15 @@ class BoundsFirst(TwoStage):
     >>> from sourdine.central import Mean
     >>> asked = Mean(bounds="find", epsilon=1).estimator
     >>> asked.shares(100_000)
-    'count 0.02, centre 0.00064, bounds 0.3, mean 0.67936'
+    'count 0.0125, centre 0.00064, bounds 0.3, edges 0.0075, mean 0.67936'
     >>> release = Mean(bounds="find", epsilon=1).release([20, 30, 40] * 1000)
     >>> low, high = release.drawn["bounds"]
     >>> low <= 20 and 40 <= high < 200 and abs(release.value - 30) < 1
     True
     """
+
+    shared: bool = False
+    """Whether the bounds are for other statistics, too."""
 
     @cached_property
     def like(self) -> Statistic:
@@ -255,6 +293,26 @@ class BoundsFirst(TwoStage):
     def centred(self) -> bool:
         return not self.one_sided and getattr(self.question, "centred", True)
 
+    @property
+    def edged(self) -> bool:
+        """Whether records near the edges are worth a count: for one mean of all records."""
+        question = self.question
+        alone = question.kind == "mean" and question.by is None and not self.shared
+        return alone and self.centred and getattr(question, "method", "") != "octaves"
+
+    def edges(self, records: int | None) -> Laplace | None:
+        """Return what counts near the edges, for about ``n`` records, if that is known.
+
+        *Claim*: one record moves both counts together by one if it is added or removed, by two at
+        most if it is replaced. *Checked by* ``test_a_record_moves_the_counts_near_the_edges``.
+        """
+        question, moved = self.question, self._moved()
+        few = records is not None and records * question.epsilon < MANY * moved
+        if few or not self.edged:
+            return None
+        epsilon, relation = question.epsilon * EDGES, question.relation
+        return Laplace(epsilon=epsilon, sensitivity=moved, relation=relation)
+
     def searching(self, records: int | None) -> Fraction:
         """Return the epsilon of the search for about ``n`` records, if that is known."""
         epsilon = self.question.epsilon
@@ -291,11 +349,13 @@ class BoundsFirst(TwoStage):
             return (*counted, *of_promise(Guarantee(left, question.spare, question.relation)))
         search = self.search((1, 1), self.searching(question.n if self.centred else None))
         centring = self.centring(question.n or 1) if self.centred else Fraction(0)
-        settled = self._on_unit(question.epsilon - search.epsilon - centring)
+        edges = self.edges(question.n)
+        counted = () if edges is None else edges.parts
+        settled = self._on_unit(question.epsilon - sum(self.costs(question.n).values()))
         centre = (Part.range(centring),) if centring else ()
         shaped = getattr(question, "shaped", False)
         answer = of_promise(settled.cost) if shaped else of_any_shift(settled.cost, settled.parts)
-        return (*centre, *search.parts, *answer)
+        return (*centre, *search.parts, *counted, *answer)
 
     @property
     def _known(self) -> bool:
@@ -310,7 +370,7 @@ class BoundsFirst(TwoStage):
     @cached_property
     def _counting(self) -> Laplace:
         asked = self.question
-        epsilon = asked.epsilon * COUNTING
+        epsilon = asked.epsilon * (COUNTING - EDGES if self.edged else COUNTING)
         return Laplace(epsilon=epsilon, sensitivity=asked.rows, relation=asked.relation)
 
     def find(self, data: Frame) -> dict[str, Any]:
@@ -329,8 +389,10 @@ class BoundsFirst(TwoStage):
         sides = tuple(len(side) for side in candidates.sides.values())
         search = self.search(sides, self.searching(records))
         drawn["spent"]["bounds"] = plain_parameter(search.epsilon)
-        named = search.release(candidates.outward(counts), source=self.question.source).value
-        bounds = candidates.published(tuple(int(i) for i in named))
+        outward = candidates.outward(counts)
+        named = tuple(map(int, search.release(outward, source=self.question.source).value))
+        inward = self.inward(candidates.inside(outward, named), records, drawn)
+        bounds = candidates.published(named, inward)
         (low, high), step = settled_bounds(bounds, self._step, candidates.spacing)
         drawn["centre"] = _exact(candidates.start)
         drawn["bounds"] = [_exact(low), _exact(high)]
@@ -371,6 +433,18 @@ class BoundsFirst(TwoStage):
         )
         points = Reader(data, column, self.lattice).points(None) if ordered is None else ordered
         return int(centre.release(points, source=question.source).value[0]) + self.lattice.first
+
+    def inward(
+        self, inside: list[int], records: int | None, drawn: dict[str, Any]
+    ) -> tuple[int, ...]:
+        """Return by how many eighths each bound is nearer, from noisy counts inside of it."""
+        edges = self.edges(records)
+        if edges is None:
+            return (0,) * len(inside)
+        drawn["spent"]["edges"] = plain_parameter(edges.epsilon)
+        counted = edges.release(inside, source=self.question.source).value.tolist()
+        drawn["edges"] = counted
+        return tuple(nearer(count, edges.scale) for count in counted)
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
         low, high = (Fraction(x) for x in drawn["bounds"])
@@ -421,9 +495,11 @@ class BoundsFirst(TwoStage):
     def costs(self, n: int | None) -> dict[str, Fraction]:
         epsilon, parts = self.question.epsilon, {}
         if self.centred:
-            parts["count"] = Fraction(0) if self._known or self._public else epsilon * COUNTING
+            public = self._known or self._public
+            parts["count"] = Fraction(0) if public else self._counting.epsilon
             parts["centre"] = epsilon * SPENT / ENOUGH if n is None else self.centring(n)
         parts["bounds"] = self.searching(n if self.centred else None)
+        parts["edges"] = Fraction(0) if (edges := self.edges(n)) is None else edges.epsilon
         return {name: part for name, part in parts.items() if part}
 
     def planned(self, beta: Fraction, n: int | None) -> float:
@@ -453,6 +529,12 @@ def _exact(x: Fraction) -> int | float | str:
     if x.denominator == 1:
         return int(x)
     return float(x) if Fraction(float(x)) == x else str(x)
+
+
+register(Specimen(
+    name="mean.find.edges", make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=1),
+    inputs=([0, 0], [3, 1]), tight=True, draws=20_000, also=("mean.find",),
+))  # fmt: skip
 
 
 # ---- Bounds of several columns, each found once and used by all that is asked of it --------------
@@ -495,7 +577,8 @@ class ColumnsFirst(TwoStage):
     @cached_property
     def searches(self) -> dict[str, BoundsFirst]:
         asked = self.question
-        return {column: BoundsFirst(question=asked.searching(column)) for column in asked.searched}
+        searched = {column: asked.searching(column) for column in asked.searched}
+        return {c: BoundsFirst(question=own, shared=True) for c, own in searched.items()}
 
     @cached_property
     def like(self) -> Table | OfColumns:

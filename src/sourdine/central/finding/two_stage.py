@@ -153,7 +153,7 @@ class TwoStage(Estimator):
         return self.question.to_dict()
 
 
-PARTS = ("count", "centre", "bounds", "rows")
+PARTS = ("count", "centre", "bounds", "edges", "rows")
 """What finding is paid for, by name."""
 
 
