@@ -311,6 +311,7 @@ def test_categories_of_the_largest_design_are_a_design(k, epsilon):
     assert (most, count) == (FINEST, k)
     weights = matrix(subsets, lows, e, k)
     assert fault(weights, e) is None
+    assert parse(written(count, subsets, lows)) is not None  # every output tells something
     assert {(reversed_subset(s, k), low) for s, low in zip(subsets, lows, strict=True)} == set(
         zip(subsets, lows, strict=True)
     )
