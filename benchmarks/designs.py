@@ -5,6 +5,9 @@
 ``python benchmarks/designs.py draws --runs 8``
     Kolmogorov-Smirnov distance, area between the functions (W1) and rank error of deciles of
     100,000 numbers from six laws at epsilon 1, beside this library's other methods.
+``python benchmarks/designs.py intervals --runs 12``
+    Widths of the 95% intervals of an age at epsilon 1 over those by Square Wave, and up to how many
+    people intervals of quantiles by a design are the shorter ones.
 ``python benchmarks/designs.py make``
     The tables of designs that the library holds, ``make designs``: half an hour of one processor.
     What it found is kept in ``benchmarks/out/designs``, so that it can be stopped and started.
@@ -26,10 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourdine import local
+from sourdine.grid import Grid
 from sourdine.local.designs.channels import COARSE, NUMBERS, TABLE, UNIT, reversed_subset, rounded
 from sourdine.local.designs.design import value_of, workload
+from sourdine.local.designs.numbers import designed
 from sourdine.local.designs.solver import Solution, bound, solve
-from sourdine.local.numeric.sliding import square_wave
+from sourdine.local.estimators.distribution import QuantileEstimate
+from sourdine.local.estimators.means import mean
+from sourdine.local.numeric.sliding import UnbiasedReport, square_wave
 from sourdine.noise import SeededSource
 
 if TYPE_CHECKING:
@@ -41,7 +48,7 @@ OUT = HERE / "out"
 WHERE = HERE.parent / "src" / "sourdine" / "local" / "designs"
 SIZES = {
     TABLE: (*range(2, 17), 20, 24, 32, 48, 64),
-    NUMBERS: (*range(2, 17), 20, 24, 32, 48),
+    NUMBERS: (*range(2, 17), 20, 24, 32, 48, 121),
 }
 EPSILONS = tuple(Fraction(e) for e in ("1", "0.25", "0.5", "2", "3", "4"))
 
@@ -58,7 +65,8 @@ def asked(table: str, k: int) -> Floats:
     rows = workload("distribution", k)
     if table == TABLE:
         return rows
-    return np.vstack([rows, np.arange(k) / (k - 1) * k / np.sqrt(3)])
+    weight = k / np.sqrt(3) * min(1, 48 / k) ** 0.25
+    return np.vstack([rows, np.arange(k) / (k - 1) * weight])
 
 
 def near(folder: Path, table: str, k: int, epsilon: Fraction) -> NDArray[np.bool_] | None:
@@ -113,8 +121,9 @@ def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -
         index.append((k, epsilon.numerator, epsilon.denominator, len(kept)))
         subsets += kept
         lows += [low >> COARSE for low in kept.values()]
-    table = {"index": np.array(index, np.int64), "subsets": np.array(subsets, np.uint64)}
-    np.savez_compressed(path, **table, lows=np.array(lows, np.uint32))
+    words = np.array([divmod(s, 1 << 64)[::-1] for s in subsets], np.uint64)
+    lower = np.array(lows, np.uint32)
+    np.savez_compressed(path, index=np.array(index, np.int64), subsets=words, lows=lower)
 
 
 def collect(folder: Path) -> None:
@@ -256,12 +265,57 @@ def draws(runs: int, n: int) -> None:
                 out.append(errors(x, *by_density(x, rng, **asked)))
             means[method] = np.mean(out, axis=0)
         best = np.minimum(means["square wave"], means["bins"])
-        for method, mean in means.items():
-            ratio = f" ({', '.join(f'{r:.2f}' for r in mean / best)})" if method == "design" else ""
+        for method, own in means.items():
+            ratio = f" ({', '.join(f'{r:.2f}' for r in own / best)})" if method == "design" else ""
             print(
-                f"{name:12} {method:12} {mean[0]:.4f} {mean[1]:.4f} {mean[2]:.4f}{ratio}",
+                f"{name:12} {method:12} {own[0]:.4f} {own[1]:.4f} {own[2]:.4f}{ratio}",
                 flush=True,
             )
+
+
+# ---- Widths of intervals -------------------------------------------------------------------------
+
+
+AGES, QUARTILES = Grid(0, 120, 1), (0.25, 0.5, 0.75)
+
+
+def widths(report: UnbiasedReport, grid: Grid, tally: NDArray[np.int64]) -> Floats:
+    """Return the widths of the intervals of the mean and of the quartiles."""
+    low, high = QuantileEstimate(report=report, grid=grid, q=QUARTILES).ends(tally, 0.05, "sample")
+    ends = mean(report, tally, grid).interval(0.95)
+    return np.array([ends[1] - ends[0], *(high - low)])
+
+
+def intervals(runs: int) -> None:
+    print("widths by a design over those by Square Wave, ages around 42, epsilon 1")
+    print("| people | mean | lower quartile | median | upper quartile |")
+    print("|--:|--:|--:|--:|--:|")
+    reports = designed(1, AGES.last), square_wave(1, AGES.last)
+    for n in (1_000, 5_000, 20_000, 100_000, 1_000_000):
+        sums = np.zeros((2, 4))
+        for run in range(runs):
+            rng, source = np.random.default_rng([run, n]), SeededSource(run)
+            ages = rng.normal(42, 19, n).clip(0, 105).round().astype(np.int64)
+            for i, report in enumerate(reports):
+                tally = report.tally(report.randomise(ages, source=source))
+                sums[i] += widths(report, AGES, tally)
+        ratios = " | ".join(f"{ratio:.2f}" for ratio in sums[0] / sums[1])
+        print(f"| {n:,} | {ratios} |", flush=True)
+    print("up to how many people a design has the shorter intervals, even answers")
+    for last in (120, 1_000):
+        for epsilon in (1, 2, 4):
+            print(f"0 to {last}, epsilon {epsilon}: {crossing(last, epsilon)}", flush=True)
+
+
+def crossing(last: int, epsilon: int) -> str:
+    """Return up to how many people intervals of quartiles by a design are the shorter ones."""
+    pair, grid = (designed(epsilon, last), square_wave(epsilon, last)), Grid(0, last, 1)
+    for n in np.geomspace(1e9, 1e3, 37).astype(np.int64).tolist():
+        even = [np.rint(n * r.rows().mean(axis=0)).astype(np.int64) for r in pair]
+        ours, other = (widths(r, grid, t)[1:].sum() for r, t in zip(pair, even, strict=True))
+        if ours <= other:
+            return f"{n:,} people"
+    return "none"
 
 
 # ---- The picture of the guide --------------------------------------------------------------------
@@ -301,7 +355,7 @@ def picture(path: Path, sizes: list[int]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    choices = ["variances", "draws", "make", "collect", "picture"]
+    choices = ["variances", "draws", "intervals", "make", "collect", "picture"]
     parser.add_argument("what", nargs="?", default="variances", choices=choices)
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--people", type=int, default=100_000)
@@ -313,6 +367,8 @@ def main() -> None:
         variances(given.epsilon, given.sizes or [10, 16, 32, 64])
     elif given.what == "draws":
         draws(given.runs, given.people)
+    elif given.what == "intervals":
+        intervals(given.runs)
     elif given.what == "picture":
         picture(HERE.parent / "docs" / "images" / "designs.png", given.sizes or [8, 16, 32, 64])
     else:

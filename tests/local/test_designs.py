@@ -15,6 +15,7 @@ from sourdine.audit import p_value
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.memory import Column
 from sourdine.grid import Grid
+from sourdine.local.designs import channels as designs_known
 from sourdine.local.designs import design as designs
 from sourdine.local.designs.channels import (
     NUMBERS,
@@ -26,10 +27,12 @@ from sourdine.local.designs.channels import (
     matrix,
     nearest,
     parse,
+    reversed_subset,
+    thinned,
     written,
 )
 from sourdine.local.designs.design import Design, DesignEstimate, monotone, value_of, workload
-from sourdine.local.designs.numbers import DesignedReport, best, designed
+from sourdine.local.designs.numbers import FINEST, DesignedReport, best, designed
 from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
 from sourdine.local.estimators.distribution import QuantileEstimate, SmoothFit, distribution
 from sourdine.local.estimators.means import mean
@@ -260,6 +263,7 @@ def test_the_table_is_near_the_bound():
     spans = [Fraction(e) for e in ("0.25", "0.5", "1", "2", "3", "4")]
     for table in (TABLE, NUMBERS):
         assert {(k, e) for k in range(2, 17) for e in spans} <= set(known(table))
+    assert {(FINEST, e) for e in spans} <= set(known(NUMBERS))
     for k, epsilon in [(4, Fraction(1, 4)), (6, Fraction(1)), (8, Fraction(4)), (10, Fraction(1))]:
         d, w = made(epsilon=epsilon, categories=k), workload("distribution", k)
         inside = np.array([[s >> u & 1 for u in range(k)] for s in d.subsets], bool)
@@ -297,6 +301,39 @@ def test_a_known_design_fits_any_epsilon(epsilon):
         assert value_of(weights.T / UNIT, w) < made(epsilon=4, categories=k).value()
 
 
+@pytest.mark.parametrize("epsilon", ["0.05", "1", "12"])
+@pytest.mark.parametrize("k", [17, 60, 101])
+def test_categories_of_the_largest_design_are_a_design(k, epsilon):
+    """They are known as well as by the largest, and what is alike for all costs nothing."""
+    e = Fraction(epsilon)
+    most, *whole = thinned(FINEST, e, NUMBERS)
+    count, subsets, lows = thinned(k, e, NUMBERS)
+    assert (most, count) == (FINEST, k)
+    weights = matrix(subsets, lows, e, k)
+    assert fault(weights, e) is None
+    assert parse(written(count, subsets, lows)) is not None  # every output tells something
+    assert {(reversed_subset(s, k), low) for s, low in zip(subsets, lows, strict=True)} == set(
+        zip(subsets, lows, strict=True)
+    )
+    mean = (np.arange(k) - (k - 1) / 2)[:, None]
+    kept = np.rint(np.linspace(0, FINEST - 1, k) - 1e-9 * mean.ravel()).astype(int)
+    rows = matrix(*whole, e, FINEST).T[kept] / UNIT
+    for asked in ("distribution", "mean"):
+        w = workload(asked, k)
+        assert value_of(weights.T / UNIT, w) < 1.001 * value_of(rows, w)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(24, 1), (48, 1), (48, 4)])
+def test_little_is_lost_with_the_other_categories(k, epsilon, monkeypatch):
+    e, held = Fraction(epsilon), designs_known.sizes(NUMBERS)
+    own = matrix(*nearest(k, e, NUMBERS)[1:], e, k)
+    monkeypatch.setattr(designs_known, "sizes", lambda _: [size for size in held if size != k])
+    weights = matrix(*thinned(k, e, NUMBERS)[1:], e, k)
+    for asked in ("distribution", "mean"):
+        w = workload(asked, k)
+        assert value_of(weights.T / UNIT, w) < 1.1 * value_of(own.T / UNIT, w)
+
+
 def test_a_text_is_a_channel():
     for k in (2, 7, 32):
         own = nearest(k, Fraction(2), NUMBERS)
@@ -310,11 +347,11 @@ def test_a_text_is_a_channel():
 # ---- Numbers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("last", "nodes"), [(1, 2), (7, 8), (120, None), (10**6, None)])
+@pytest.mark.parametrize(("last", "nodes"), [(1, 2), (7, 8), (16, 17), (120, 121), (10**6, 121)])
 def test_designed_numbers_are_unbiased(last, nodes):
     """The scores are the same floats on every machine, so they are compared with some."""
     report = designed(1, last)
-    assert nodes in (None, report.steps + 1)
+    assert report.steps + 1 == nodes
     scores = report.estimates(np.arange(report.codes))
     assert len(np.unique(scores)) == report.codes
     assert np.abs(report.rows() @ scores - report.nodes()).max() < 1e-9 * last
@@ -369,8 +406,8 @@ def test_channels_that_report_nodes_alike_are_refused(channel):
 
 def test_the_known_designs_tell_all_nodes_apart():
     for epsilon in (Fraction(1, 20), Fraction(1), Fraction(12)):
-        for last in (1, 2, 19, 47, 1000):
-            assert designed(epsilon, last).steps == min(last, 47)
+        for last in (1, 2, 19, 47, 99, 120, 1000):
+            assert designed(epsilon, last).steps == min(last, 120)
 
 
 def test_auto_takes_what_knows_the_distribution_better():
@@ -381,20 +418,20 @@ def test_auto_takes_what_knows_the_distribution_better():
 
 
 def test_designs_know_quantiles_better_up_to_a_number_of_people():
-    """Reports as they are expected: at epsilon 2 and 121 ticks both are alike at about 70,000."""
+    """Reports as they are expected: up to 121 ticks every one is a node, for any number."""
     lengths = {}
-    for last in (47, 120):
+    for last in (47, 60, 120, 1000):
         for report in (designed(2, last), square_wave(2, last)):
             for n in (10_000, 10**7):
                 tally = np.rint(n * report.rows().mean(axis=0)).astype(np.int64)
                 found = QuantileEstimate(report=report, grid=Grid(0, last, 1), q=(0.25, 0.5, 0.75))
                 low, high = found.ends(tally, 0.05, "sample")
                 lengths[last, n, type(report).__name__] = float((high - low).mean()) / last
-    for last, n in [(47, 10_000), (120, 10_000)]:
-        assert lengths[last, n, "DesignedReport"] < lengths[last, n, "SlidingWindow"]
-    assert lengths[47, 10**7, "DesignedReport"] <= lengths[47, 10**7, "SlidingWindow"]
-    assert lengths[120, 10**7, "DesignedReport"] > 3 * lengths[120, 10**7, "SlidingWindow"]
-    assert lengths[120, 10**7, "DesignedReport"] > 0.04
+    for last in (47, 60, 120):
+        assert lengths[last, 10_000, "DesignedReport"] < lengths[last, 10_000, "SlidingWindow"]
+        assert lengths[last, 10**7, "DesignedReport"] <= lengths[last, 10**7, "SlidingWindow"]
+    assert lengths[1000, 10_000, "DesignedReport"] < lengths[1000, 10_000, "SlidingWindow"]
+    assert lengths[1000, 10**7, "DesignedReport"] > 0.015
 
 
 def test_a_schema_holds_its_channels():
@@ -497,7 +534,8 @@ def test_shapes_are_known_from_the_reports(shape, draw):
     report = designed(1, 127)
     truth = np.bincount((x * 128).astype(np.int64), minlength=128) / len(x)
     tally = report.tally(report.randomise((x * 128).astype(np.int64), source=SeededSource(2)))
-    hats = np.array([np.interp(np.arange(128), report.nodes(), hat) for hat in np.eye(48)])
+    nodes = report.nodes()
+    hats = np.array([np.interp(np.arange(128), nodes, hat) for hat in np.eye(len(nodes))])
     found, models = SmoothFit(report.rows().T, hats).best(tally)
     assert set(models[0].shape) <= set(shape)
     assert np.abs(np.cumsum(found - truth)).mean() < 0.005

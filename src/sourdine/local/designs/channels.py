@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
@@ -135,7 +136,8 @@ def known(table: str = TABLE) -> dict[tuple[int, Fraction], tuple[Whole, Whole]]
     found, pairs = {}, zip(subsets.tolist(), lows.tolist(), strict=True)
     for k, numerator, denominator, size in index.tolist():
         whole: dict[int, int] = {}
-        for subset, low in islice(pairs, size):
+        for (first, more), low in islice(pairs, size):  # words of 64 categories
+            subset = first | more << 64
             whole[subset] = whole[reversed_subset(subset, k)] = low << COARSE
         found[k, Fraction(numerator, denominator)] = tuple(whole), tuple(whole.values())
     return found
@@ -150,13 +152,7 @@ def reversed_subset(subset: int, k: int) -> int:
 
 
 def nearest(most: int, epsilon: Fraction, table: str = TABLE) -> tuple[int, Whole, Whole]:
-    r"""Return a known design with a limited number of categories, fitted to any epsilon.
-
-    In a design every category is in as many subsets as any other, counted by weight: with the
-    lower weights :math:`\theta_o`, what lies on the subsets of a category adds up to
-    :math:`(1 - \sum_o\theta_o)/(e^\varepsilon - 1)` for all of them. So the same :math:`\theta`,
-    scaled, makes a channel at any other epsilon. The table's next epsilon is taken, on a scale
-    of logarithms. All is done in whole numbers: every machine finds the same channel.
+    """Return the known design of the most categories up to a number, fitted to any epsilon.
 
     Examples
     --------
@@ -164,13 +160,62 @@ def nearest(most: int, epsilon: Fraction, table: str = TABLE) -> tuple[int, Whol
     >>> k, len(subsets), fault(matrix(subsets, lows, Fraction(3, 2), k), Fraction(3, 2))
     (9, 44, None)
     """
+    k = max(k for k in sizes(table) if k <= max(most, 2))
+    at, subsets, lows = closest(k, epsilon, table)
+    return k, *((subsets, lows) if at == epsilon else fitted(k, subsets, lows, epsilon))
+
+
+def thinned(k: int, epsilon: Fraction, table: str) -> tuple[int, Whole, Whole]:
+    r"""Return a design of so many categories: a known one, or some categories of the largest.
+
+    Some rows of a channel are a channel that keeps epsilon. The ``k`` that are kept are spread
+    evenly, alike from both ends, as the number of the largest is odd. Outputs of one subset become
+    one, and those that are alike for all ``k`` are left out. *Checked by*
+    ``test_categories_of_the_largest_design_are_a_design``.
+
+    Examples
+    --------
+    >>> k, subsets, lows = thinned(17, Fraction(1), NUMBERS)
+    >>> k, fault(matrix(subsets, lows, Fraction(1), k), Fraction(1))
+    (17, None)
+    """
+    if k in (held := sizes(table)):
+        return nearest(k, epsilon, table)
+    last = held[-1] - 1
+    half = [(2 * i * last + k - 1) // (2 * (k - 1)) for i in range(k // 2)]
+    kept = [*half, *[last // 2] * (k % 2), *(last - cell for cell in reversed(half))]
+    found = Counter[int]()
+    _, subsets, lows = closest(held[-1], epsilon, table)
+    for subset, low in zip(subsets, lows, strict=True):
+        found[sum((subset >> cell & 1) << u for u, cell in enumerate(kept))] += low
+    del found[0], found[(1 << k) - 1]
+    return k, *fitted(k, tuple(found), tuple(found.values()), epsilon)
+
+
+def sizes(table: str) -> list[int]:
+    """Return for how many categories designs are known."""
+    return sorted({k for k, _ in known(table)})
+
+
+def closest(k: int, epsilon: Fraction, table: str) -> tuple[Fraction, Whole, Whole]:
+    """Return the next epsilon, by its logarithm, for which a design is known, and that design."""
     held = known(table)
-    spans = sorted({at for _, at in held})
-    k = max(k for k, _ in held if k <= max(most, 2) and all((k, at) in held for at in spans))
+    spans = sorted(at for size, at in held if size == k)
     at = next((x for x, y in pairwise(spans) if epsilon**2 <= x * y), spans[-1])
-    subsets, lows = held[k, at]
-    if at == epsilon:
-        return k, subsets, lows
+    return at, *held[k, at]
+
+
+def fitted(
+    k: int, subsets: Sequence[int], lows: Sequence[int], epsilon: Fraction
+) -> tuple[Whole, Whole]:
+    r"""Return the subsets and lower weights of a design for an epsilon, made of one for another.
+
+    In a design every category is in as many subsets as any other, counted by weight: with the
+    lower weights :math:`\theta_o`, what lies on the subsets of a category adds up to
+    :math:`(1 - \sum_o\theta_o)/(e^\varepsilon - 1)` for all of them. So the same :math:`\theta`,
+    scaled, makes a channel at any other epsilon. All is done in whole numbers: every machine finds
+    the same channel.
+    """
     pairs, ratio = list(zip(subsets, lows, strict=True)), likelier(epsilon)
     least = min(sum(low for s, low in pairs if s >> u & 1) for u in range(k))
     whole = sum(lows) * ratio.denominator + least * (ratio.numerator - ratio.denominator)
@@ -180,7 +225,7 @@ def nearest(most: int, epsilon: Fraction, table: str = TABLE) -> tuple[int, Whol
         most = (UNIT >> COARSE) * ratio.denominator * left
         return [low * most // (whole << spare) for low in lows]
 
-    return (k, *spared(subsets, of, epsilon, k))
+    return spared(subsets, of, epsilon, k)
 
 
 # ---- A channel as a text: half of it, as the other half is its mirror image ----------------------

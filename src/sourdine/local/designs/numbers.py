@@ -22,6 +22,7 @@ from sourdine.local.designs.channels import (
     nearest,
     parse,
     read_epsilon,
+    thinned,
     written,
 )
 from sourdine.local.designs.design import Design, value_of, workload
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-FINEST = 48  # the most nodes; finer ticks are rounded to them at random
+FINEST = 121  # the most nodes; finer ticks are rounded to them at random
 MOST_REST = 3  # the output that is left over has at most a part 2**-3 of all reports
 ALIKE = 1e-10
 """Nodes are alike if the least eigenvalue of their information is this part of the greatest.
@@ -80,7 +81,7 @@ class DesignedReport(UnbiasedReport):
     --------
     >>> report = designed(1, 120)
     >>> print(report)
-    DesignedReport(epsilon=1, last=120, nodes=48, outputs=1181)
+    DesignedReport(epsilon=1, last=120, nodes=121, outputs=1825)
     >>> bool(abs(report.law(40).pmf(range(report.codes)).sum() - 1) < 1e-12)
     True
     """
@@ -168,8 +169,8 @@ class DesignedReport(UnbiasedReport):
         return f"DesignedReport(epsilon={float(self.epsilon):g}, last={self.last}, {size})"
 
 
-def designed(epsilon: Number, last: int) -> DesignedReport:
-    """Return the report of the known design nearest to epsilon, with the most nodes up to 48.
+def designed(epsilon: Number, last: int, nodes: int = FINEST) -> DesignedReport:
+    """Return the report of a known design, with a node for every tick up to so many nodes.
 
     These designs are for the distribution function and the mean together: without the mean, points
     of the distribution function would be known better by a tenth of their variance, and the mean
@@ -178,10 +179,10 @@ def designed(epsilon: Number, last: int) -> DesignedReport:
     Examples
     --------
     >>> designed(1, 7).steps, designed(1, 1000).steps
-    (7, 47)
+    (7, 120)
     """
     top, spent = read_last(last), read_epsilon(epsilon)
-    found = nearest(min(top + 1, FINEST), spent, NUMBERS)
+    found = thinned(min(top + 1, nodes), spent, NUMBERS)
     return DesignedReport(epsilon=spent, last=top, channel=written(*found))
 
 
@@ -190,15 +191,15 @@ def best(epsilon: Fraction, last: int) -> DesignedReport | SlidingWindow:
 
     Both are compared by the variance of a point of the distribution function for evenly spread
     answers on the nodes of the design, each with its best linear estimate: public numbers. On a
-    finer grid Square Wave knows quantiles of very many people better all the same, as a design
-    tells nothing of what lies between its nodes. *Checked by*
+    grid of more ticks Square Wave knows quantiles of very many people better all the same, as a
+    design tells nothing of what lies between its nodes. *Checked by*
     ``test_designs_know_quantiles_better_up_to_a_number_of_people``.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> print(best(Fraction(1), 120).design)
-    Design(distribution, epsilon=1, categories=48, outputs=1181)
+    Design(distribution, epsilon=1, categories=121, outputs=1825)
     >>> print(best(Fraction(1, 30), 120))
     SlidingWindow(epsilon=1/30, last=120, slide=120, width=119)
     """
@@ -212,7 +213,12 @@ def best(epsilon: Fraction, last: int) -> DesignedReport | SlidingWindow:
 
 
 INSTRUMENT = 10
-"""Bits of the weights of the scores: 2**40 x 2**12 units of 2**11 outputs stay below 2**63."""
+"""Bits of the weights of the scores.
+
+A probability is at most 256 times its mean over as many nodes, so weights are at most 2**18. As
+the probabilities of a node are 2**40 units in all, their means stay below 2**58 for any number of
+outputs, and so does every sum on the way.
+"""
 
 
 @lru_cache(16)
@@ -225,7 +231,7 @@ def _estimates(report: DesignedReport) -> Floats:
     weights = report.design.weights
     k = len(weights[0])
     b = (weights * k << INSTRUMENT) // weights.sum(axis=1, keepdims=True)
-    exact = (weights.T.astype(object) @ b.astype(object)).tolist()
+    exact = (weights.T @ b).tolist()
     matrix = [[float(v / UNIT) for v in row] for row in exact]
     nodes = [report.last * i / (k - 1) - report.last / 2 for i in range(k)]
     c = solved(matrix, nodes)

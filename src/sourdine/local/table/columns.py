@@ -211,7 +211,7 @@ class Number(Attribute):
         The lattice (`sourdine.Grid`): ``Number(0, 120, step=1)`` for an age.
     method
         ``"design"`` (best for distributions and quantiles, about as good for means as Square Wave;
-        on more than 48 ticks quantiles of very many people are known better by the latter),
+        on more than 121 ticks quantiles of very many people are known better by the latter),
         ``"square-wave"`` (also by None), ``"piecewise"``, ``"duchi"`` or ``"hybrid"`` (for means),
         ``"laplace"``, ``"staircase"`` or ``"truncated-staircase"`` (reports stay within the
         bounds). ``"auto"``: a design or Square Wave, whichever knows the distribution better by
