@@ -251,7 +251,7 @@ def test_how_a_file_counts_is_fixed(tmp_path):
     Session(AGES, ledger=rho, rho=0.5).count(epsilon=0.5)
     again = Session(AGES, ledger=rho)
     assert again.remaining.share == F(3, 4)
-    with pytest.raises(ParameterError, match="rho must be 0.5, as the ledger"):
+    with pytest.raises(ParameterError, match=r"rho must be 0\.5, as the ledger"):
         Session(AGES, ledger=rho, rho=1)
 
 
