@@ -9,7 +9,8 @@
     Widths of the 95% intervals of an age at epsilon 1 over those by Square Wave, and up to how many
     people intervals of quantiles by a design are the shorter ones.
 ``python benchmarks/designs.py make``
-    The tables of designs that the library holds, ``make designs``: half an hour of one processor.
+    The tables of designs that the library holds, ``make designs``: half an hour of one processor,
+    and a minute or several for each of 121 nodes.
     What it found is kept in ``benchmarks/out/designs``, so that it can be stopped and started.
 ``python benchmarks/designs.py picture``
     The heat maps of the guide.
