@@ -171,6 +171,11 @@ def test_a_table_holds_what_sorted_ticks_hold(rare, written, monkeypatch):
     assert tally.present == len(x) + 2 - tally.missing
 
 
+def test_counts_that_32_bits_cannot_hold_are_added_in_64():
+    table = np.array([2**32 - 1, 5], np.uint32)
+    assert duck._added(table, np.array([0, 0, 1]), 2, duck._WIDE).tolist() == [2**32 + 1, 6]
+
+
 @pytest.mark.parametrize("axes", [[], [("g", Codes("g", [0, 1, 2]))]])
 def test_sums_that_floats_cannot_hold_are_added_as_integers(axes, written, monkeypatch):
     grid = GRIDS["from 0"]

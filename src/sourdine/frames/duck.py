@@ -123,6 +123,8 @@ _TABLE = 1 << 21
 """Up to this many slots are counted in a table: there are fewer on a lattice by default."""
 _RARE = 8
 """Fewer values than one for this many slots are sorted instead."""
+_WIDE = 1 << 32
+"""From this many rows on, counts have 64 bits."""
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 _HALF, _PRODUCT = 62, 1 << 126
 _SHORT = 1 << 22
@@ -620,7 +622,7 @@ def _floats(relation: Any) -> Iterator[NDArray[np.float64]]:
 
 def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> Tallied:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
-    table, missing = None, 0
+    table, rows, missing = None, 0, 0
     near = np.empty(_STREAMED)
     slots = np.empty(max(2 * size, 4 * _STREAMED), np.intp)  # counted together: tables are long
     end = 0
@@ -630,21 +632,24 @@ def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> Tallied:
             t = t[~np.isnan(t)]
             missing += len(z) - len(t)
         if end + len(t) > len(slots):
-            table = _added(table, slots[:end], size)
-            end = 0
+            table, end = _added(table, slots[:end], size, rows), 0
         slots[end : end + len(t)] = t
         end += len(t)
+        rows += len(t)
     if table is None and end < size // _RARE:
         held, counts = np.unique(slots[:end], return_counts=True)
         return [np.append(held, -1)], np.append(counts, missing)
-    table = _added(table, slots[:end], size)
+    table = _added(table, slots[:end], size, rows)
     held = np.flatnonzero(table)
-    return [np.append(held, -1)], np.append(table[held], missing)
+    return [np.append(held, -1)], np.append(table[held].astype(np.int64), missing)
 
 
-def _added(table: Whole | None, slots: Any, size: int) -> Whole:
-    counts = np.bincount(slots, minlength=size)
-    return counts if table is None else np.add(table, counts, out=table)
+def _added(table: NDArray[Any] | None, slots: Whole, size: int, rows: int) -> NDArray[Any]:
+    """Count slots of ``rows`` rows in all: in 32 bits if they hold that, which caches more."""
+    kind = np.uint32 if rows < _WIDE else np.int64
+    counts = np.zeros(size, kind) if table is None else table.astype(kind, copy=False)
+    np.add.at(counts, slots, kind(1))
+    return counts
 
 
 def _selected(

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 #
 # .. math:: e^{-\Lambda_i} \cdot \#\text{totals} \cdot \prod_j \mu(\text{those ranks}).
 #
-# The window grows until the rest is below :math:`e^{-22}` of what it holds, and the rest is still
+# The window grows until the rest is below :math:`e^{-30}` of what it holds, and the rest is still
 # drawn exactly when its turn comes (`outside`). Nothing that is published depends on the window.
 #
 # Totals are first weighed with ranks taken in blocks of :math:`B`; the one drawn is weighed again
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 # is at most 1.
 
 
-REST = 22.0
+REST = 30.0
 SHELLS = 20.0 * 1.08 ** np.arange(110)
 PLENTY = 200.0
 """Shells end where all cells together would weigh this much less than some tuple."""
