@@ -213,7 +213,10 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine inspect"),
         (("count", "-e", "1", "--by", "sex"), "Use --keys a,b;"),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "Did you mean 'sex'?"),
-        (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in .png, .svg or .html"),
+        (
+            ("mean", *AGE, "-e", "1", "--plot", "x.gif"),
+            "--plot must end in .png, .svg, .pdf or .html",
+        ),
         (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "existing folder"),
         (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given for a new ledger"),
         (
