@@ -67,7 +67,11 @@ def test_another_interpreter_first_on_the_path_does_not_matter(pythons):
     check(run(ALL, pythons["bare"], chosen=False))
 
 
-@pytest.mark.parametrize("remote", [False, True], ids=["classic", "connect"])
+@pytest.mark.parametrize(
+    "remote",
+    [False, pytest.param(True, marks=pytest.mark.simulation)],
+    ids=["classic", "connect"],
+)
 def test_executors_without_the_package_are_sent_it(remote, pythons):
     check(run("unit" if remote else ALL, pythons["arrow"], chosen=True, remote=remote))
 

@@ -146,6 +146,7 @@ OTHERS = {
         "spark.sql.legacy.timeParserPolicy": "LEGACY",
     },
 }
+MOST_USED = ("ansi off", "Los Angeles", "parser")
 
 
 def test_expressions_find_the_slots_of_single_values(spark, as_spark, suite, hostile, settings):
@@ -169,7 +170,13 @@ def test_executors_find_the_slots_of_single_values(
     check_executors(frame, suite("test_engines"), hostile, every=every)
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in MOST_USED else pytest.mark.simulation)
+        for name in OTHERS
+    ],
+)
 def test_settings_of_the_session_do_not_matter(name, spark, as_spark, suite, hostile, settings):
     settings(spark, OTHERS[name])
     frame = as_spark(spark, pa.table(hostile), 2)

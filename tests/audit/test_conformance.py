@@ -68,13 +68,15 @@ def tier(check, specimen, first):
 
     Where specimens differ in their relation only, the same code draws for both: single releases of
     the first are slow, and of the other and of large ones simulations. So are many draws of the
-    other if they take long.
+    other and of large ones if they take long, and the power of those that draw slowest.
     """
     slow = is_slow(check, specimen)
-    rare = not first or specimen.name in LARGE or specimen.name in RELEASES
-    if check == "test_releases_follow_the_law" and rare:
+    long = specimen.name in LARGE or specimen.name in RELEASES
+    if check == "test_releases_follow_the_law" and (long or not first):
         return [pytest.mark.simulation]
-    if check == "test_draws_follow_the_law" and slow and not first:
+    if check == "test_draws_follow_the_law" and slow and (specimen.name in LARGE or not first):
+        return [pytest.mark.simulation]
+    if check == "test_draws_have_power" and long:
         return [pytest.mark.simulation]
     return [pytest.mark.slow] if slow else []
 

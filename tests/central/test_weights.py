@@ -161,7 +161,7 @@ def test_a_record_of_twice_the_weight_breaks_the_promise_of_a_variance():
         assert worst.within(question.cost) is holds
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.quick_cases(1, slow=2)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize(("method", "q"), [("exponential", 0.5), ("jointexp", [0.3, 0.7])])
 def test_the_exact_worst_case_of_weighted_quantiles(method, q, relation):

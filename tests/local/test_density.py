@@ -32,6 +32,7 @@ from sourdine.privacy import Guarantee
 HOSTILE = ([], [0.5], [None, float("nan"), "text", 10**400, -math.inf, True], [2.0] * 50)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("x", HOSTILE, ids=["none", "one", "odd", "outside"])
 def test_always_a_density(method, x):
@@ -346,7 +347,7 @@ def area(rule, shares, seed):
     return float(np.abs(np.cumsum(off - shares / shares.sum())).mean())
 
 
-@pytest.mark.slow
+@pytest.mark.simulation
 def test_auto_beats_square_wave():
     at = (np.arange(256) + 0.5) / 256
     laws = {

@@ -417,6 +417,7 @@ def test_auto_takes_what_knows_the_distribution_better():
     assert best(Fraction(20), 120) == square_wave(20, 120)
 
 
+@pytest.mark.slow
 def test_designs_know_quantiles_better_up_to_a_number_of_people():
     """Reports as they are expected: up to 121 ticks every one is a node, for any number."""
     lengths = {}
@@ -500,6 +501,7 @@ def test_a_channel_travels_with_a_survey():
     assert plain.schema.columns["minutes"].facts().keys().isdisjoint({"method", "channel"})
 
 
+@pytest.mark.slow
 def test_frequencies_are_as_smooth_as_the_reports_say():
     """Even answers are found even; a step is found where the reports show one."""
     report, rng = designed(2, 31), np.random.default_rng(1)
@@ -517,6 +519,7 @@ def test_frequencies_are_as_smooth_as_the_reports_say():
         assert np.isfinite(fit.best(counts)[0]).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("shape", "draw"),
     [

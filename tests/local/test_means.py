@@ -108,7 +108,7 @@ def test_population_intervals_count_the_people_too():
     assert holds(sample, 120).mean() < 0.85
 
 
-@pytest.mark.slow_cases(4)
+@pytest.mark.slow_cases(3)
 @each
 @pytest.mark.parametrize("crowd", ["even", "ends"])
 def test_quantile_intervals_cover(name, crowd):

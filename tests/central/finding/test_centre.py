@@ -106,7 +106,7 @@ def drawn_as_stated(centre, points):
     return p_value(drawn, centre.law(points)) > ALPHA
 
 
-@pytest.mark.slow_cases(4)
+@pytest.mark.slow_cases(2)
 @blocked
 def test_draws_from_blocks_follow_the_law(x, relation, monkeypatch):
     centre, points = coarse(monkeypatch, x, relation)

@@ -30,7 +30,7 @@ def test_the_way_is_chosen_by_the_records():
     assert sizes == [9, 62, 99, 323, 999]
 
 
-@pytest.mark.slow_cases(2)
+@pytest.mark.slow_cases(1)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize("n", [40, 3000, 40_000])
 def test_the_band_covers_the_records(n, relation):
