@@ -323,10 +323,11 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
             "bounds", "be within 1e290 of 0, and more than 1e-290 apart", bounds=(0, 120)
         )
     if lower >= upper:
-        right = (upper, lower) if lower > upper else (lower, lower + 1)
+        short = all(b.denominator == 1 and abs(b) < 10**15 for b in (lower, upper))
+        right = tuple(int(b) if short else float(b) for b in (upper, lower))
         hint = "Use the lower bound first, such as {bounds}."
         must, got = "lower must be below upper", f"({lower}, {upper})"
-        raise ParameterError("bounds", must, got, hint, bounds=right)
+        raise ParameterError("bounds", must, got, hint, bounds=right if lower > upper else (0, 120))
     return lower, upper
 
 
