@@ -55,6 +55,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def test_the_path_of_a_mean_is_as_listed():
+    """The shortest of five calls: in some, noise is drawn ahead or objects of others are freed."""
     x = np.random.default_rng(1).uniform(0, 100, 30_000)
     entered = []
 
@@ -64,14 +65,18 @@ def test_the_path_of_a_mean_is_as_listed():
             entered.append(str(Path(path).relative_to(SOURCE)))
 
     sd.mean(x, bounds=(0, 100), epsilon=1)
-    before = sys.getprofile()
-    sys.setprofile(enter)
-    try:
-        sd.mean(x, bounds=(0, 100), epsilon=1)
-    finally:
-        sys.setprofile(before)
+    paths = []
+    for _ in range(5):
+        entered.clear()
+        before = sys.getprofile()
+        sys.setprofile(enter)
+        try:
+            sd.mean(x, bounds=(0, 100), epsilon=1)
+        finally:
+            sys.setprofile(before)
+        paths.append(list(dict.fromkeys(entered)))
     section = PAGE[PAGE.index("## The path") : PAGE.index("## Rules")]
-    assert list(dict.fromkeys(entered)) == re.findall(r"(?m)^\| `([\w/]+\.py)`", section)
+    assert min(paths, key=len) == re.findall(r"(?m)^\| `([\w/]+\.py)`", section)
 
 
 def test_packages_list_their_modules():
